@@ -14,7 +14,7 @@ from corpora.bitext import Bitext
 from corpora.compiled import compiled
 from corpora.ragged import F32, I32, I64
 from corpora.threads import map_threads
-from features.word_pairs import Pairs, find_cells, list_occurrences, runs, sort_row
+from features.word_pairs import Pairs, U, find_cells, list_occurrences, runs, sort_row
 
 MINIMUM_DICE = 0.002
 """Cells with a smaller Dice are left out.
@@ -163,8 +163,8 @@ def _distinct_words(ids, offsets, n_words):
     sentence_counts[:] = 0
     used = 0
     for s in range(len(offsets) - 1):
-        for t in range(offsets[s], offsets[s + 1]):
-            word = ids[t]
+        for t in range(U(offsets[s]), U(offsets[s + 1])):
+            word = U(ids[t])
             if stamp[word] != s:
                 stamp[word] = s
                 sentence_counts[word] += 1
@@ -183,17 +183,16 @@ def _count_rows(
     source_counts = source.counts
     counter = np.empty(len(target_counts), np.int32)
     counter[:] = 0
-    touched = np.empty(len(target_counts), np.int32)
+    touched = np.empty(len(target_counts) + 1, np.int32)  # a word is written before it is new
     used = 0
     for e in range(first, last):
-        n_touched = 0
-        for t in range(sentence_offsets[e], sentence_offsets[e + 1]):
+        n_touched = U(0)
+        for t in range(U(sentence_offsets[e]), U(sentence_offsets[e + 1])):
             s = sentences[t]
-            for position in range(type_offsets[s], type_offsets[s + 1]):
-                f = types[position]
-                if counter[f] == 0:
-                    touched[n_touched] = f
-                    n_touched += 1
+            for position in range(U(type_offsets[s]), U(type_offsets[s + 1])):
+                f = U(types[position])
+                touched[n_touched] = f  # without a branch, whose outcome could not be predicted
+                n_touched += U(counter[f] == 0)
                 counter[f] += 1
         row = counter, touched[:n_touched], cell_targets[used:], cell_counts[used:]
         kept = _end_row(source_counts[e], target_counts, minimum_dice, *row)
@@ -207,7 +206,7 @@ def _end_row(source_count, target_counts, minimum_dice, counter, touched, cell_t
     """Write the words whose cells are kept, in order, and their counts; clear all counts; return how many are kept."""
     kept = 0
     for t in range(len(touched)):
-        f = touched[t]
+        f = U(touched[t])
         if 2.0 * counter[f] >= minimum_dice * (source_count + target_counts[f]):
             touched[kept] = f
             kept += 1
@@ -222,7 +221,7 @@ def _end_row(source_count, target_counts, minimum_dice, counter, touched, cell_t
                 touched[kept] = f
                 kept += 1
     for t in range(kept):
-        f = touched[t]
+        f = U(touched[t])
         cell_targets[t] = f
         cell_counts[t] = counter[f]
         counter[f] = 0

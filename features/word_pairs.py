@@ -98,7 +98,7 @@ def _find(source_tokens, target_tokens, source_offsets, target_offsets, offsets,
     m = np.int32(0)
     for e in range(n_source):
         of_word = m
-        for t in range(starts[e], starts[e + 1]):
+        for t in range(U(starts[e]), U(starts[e + 1])):
             i = pair_of[t]
             words = target_tokens[target_offsets[i] : target_offsets[i + 1]]
             edges = of_edge[offsets[i] + place[t] * len(words) :]
@@ -119,7 +119,7 @@ def _find(source_tokens, target_tokens, source_offsets, target_offsets, offsets,
 def end_of_run(source, first):
     """Return where the run of word pairs that have the first one's source word ends."""
     last = first + 1
-    while last < len(source) and source[last] == source[first]:
+    while last < len(source) and source[U(last)] == source[U(first)]:
         last += 1
     return last
 
@@ -135,7 +135,7 @@ def find_cells(source, target, source_known, target_known, row_offsets, targets)
     wanted = np.empty(len(source), np.int32)
     places = np.empty(len(source), np.int32)
     for x in range(len(source)):
-        wanted[x] = target_known[target[x]]  # unknown words, -1, are in no row
+        wanted[x] = target_known[U(target[x])]  # unknown words, -1, are in no row
     touched = 0
     first = np.int64(0)  # no literal, for which what is called would be compiled once more
     while first < len(source):
@@ -144,10 +144,10 @@ def find_cells(source, target, source_known, target_known, row_offsets, targets)
         low = row_offsets[row] if row >= 0 else 0
         high = row_offsets[row + 1] if row >= 0 else 0
         if high - low < _READ_AHEAD * (last - first):
-            for cell in range(low, high, _READ_AHEAD):
+            for cell in range(U(low), U(high), U(_READ_AHEAD)):
                 touched += targets[cell]
         search_together(targets[low:high], wanted[first:last], places[first:last])
-        for x in range(first, last):
+        for x in range(U(first), U(last)):
             cells[x] = low + places[x] if places[x] >= 0 else -1
         first = last
     return cells, touched
@@ -184,18 +184,19 @@ def list_occurrences(first, last, tokens, offsets, n_words):
     n = offsets[last] - start
     starts = np.empty(n_words + 1, np.int64)
     starts[:] = 0
-    for t in range(start, start + n):
-        starts[tokens[t] + 1] += 1
+    for t in range(U(start), U(start + n)):
+        starts[U(tokens[t]) + U(1)] += 1
     for w in range(n_words):
         starts[w + 1] += starts[w]
     pair_of = np.empty(n, np.int32)
     place = np.empty(n, np.int32)
     free = starts[:-1].copy()
     for i in range(first, last):
-        for t in range(offsets[i], offsets[i + 1]):
-            w = tokens[t]
-            pair_of[free[w]] = i
-            place[free[w]] = t - offsets[i]
+        for t in range(U(offsets[i]), U(offsets[i + 1])):
+            w = U(tokens[t])
+            at = U(free[w])
+            pair_of[at] = i
+            place[at] = t - U(offsets[i])
             free[w] += 1
     return starts, pair_of, place
 
@@ -219,5 +220,5 @@ def search_together(row, wanted, places):
             places[x] = place + (step if upper[np.uint32(place)] <= wanted[x] else np.int32(0))
         size -= half
     for x in range(n):
-        if size < 1 or row[places[x]] != wanted[x]:
+        if size < 1 or row[U(places[x])] != wanted[x]:
             places[x] = -1

@@ -6,6 +6,7 @@ text, at every start.
 """
 
 import gc
+import os
 import signal
 import sys
 from collections.abc import Callable
@@ -165,6 +166,7 @@ for panel, commands in _PANELS.items():
 
 
 def main() -> None:
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # others would wait by spinning, a fifth of a start
     prepare_streams()
     listen_to_signals()
     # Threads come back from compiled code often and need the interpreter for a moment: they should not wait long.

@@ -123,10 +123,9 @@ def cells_of(shard: Shard, pairs: Pairs, chunks: list[Chunk], cells: str) -> tup
     path = beside(shard, cells)
     if not Path(path).exists():
         every = Cells(load(cells)["row_offsets"], load(f"{cells}.targets"), shard.sizes[1])
-        used = np.zeros(len(every) + 1, np.bool_)
-        for first, last in chunks:
-            used[every.label(pairs, first, last)] = True
-        ids = np.flatnonzero(used[:-1])
+        edges = np.zeros((len(every), 1))
+        every.add_evenly(pairs, np.ones((len(pairs.edge_offsets) - 1, 1)), edges)
+        ids = np.flatnonzero(edges)
         save(f"{path}.ids", ids.astype(np.int32))
         save(f"{path}.targets", every.targets[ids])
         save(path, {"row_offsets": np.searchsorted(ids, every.row_offsets)})

@@ -38,6 +38,8 @@ CONTEXTS = 3, WINDOW + 1, WINDOW + 1
 LEAVING, REACHING = 0, 1
 LINKS, JUMPS = 1.5 * 2.0**28, 1.5 * 2.0**32
 """For `on_grid`: links are multiples of 2^-24, whose sums are exact below 2^29, jumps of 2^-20, below 2^33."""
+LEAST_LINK = 2.0**-25
+"""Links up to this are 0 on the grid."""
 
 U = np.uint64
 
@@ -150,90 +152,84 @@ def prepare(lattice, words, jumps, uniform, p0):
 
 @compiled(inline="always")
 def forward_backward(lattice, T, S, uniform, p0):
-    """Posteriors of a prepared lattice; returns the log likelihood."""
+    """Posteriors of a prepared lattice; returns the log likelihood.
+
+    What the forward pass finds of a word is divided by its sum one word later, so that nothing waits for the sum; the
+    backward pass divides by that of the word before, too, so that spread times arrival are expected jumps.
+    """
     emission, posterior, spread, arrival = lattice.emission, lattice.posterior, lattice.spread, lattice.arrival
     start, leave, end, state, band = lattice.start, lattice.leave, lattice.end, lattice.state, lattice.band
-    departed, ended, weights = lattice.departed, lattice.ended, lattice.weights
+    ended, weights = lattice.ended, lattice.weights
     P = U(padded(S))
     W = U(WINDOW)
     R = P + W + W
-    move = np.float32(1.0 - p0)
     floor = np.float32((1.0 - p0) * uniform / S)
-    one = np.float32(1.0)
-    waiting = one
+    move, one = np.float32(1.0 - p0), np.float32(1.0)
+    waiting = scale = one
     lattice.waiting[0] = one
     total = np.float32(0.0)
+    product, log_likelihood = 1.0, 0.0
     for s in range(P):
         state[s] = 0.0
-        band[s] = 0.0
-        departed[s] = 0.0
-    log_likelihood = 0.0
+    rows = U(T + AT_ONCE + 1) * R
+    for s in range(rows):
+        spread[s] = 0.0
+        arrival[s] = 0.0
     for t in range(U(T)):
-        row = t * P
-        padded_row = t * R
+        row, before = t * P, t * R
         null = np.float32(p0) * lattice.null[t]
-        enter = move * waiting
-        jump = floor * total
-        for s in range(P):
-            real = (band[s] + jump + enter * start[s]) * emission[row + s]
-            posterior[row + s] = real
-            state[s] = real + null * state[s]
-        total = add_row(state, U(0), P)
-        waiting *= null
-        scale = one / (total + waiting)
-        lattice.scale[t] = scale
-        log_likelihood -= np.log(scale)
-        waiting *= scale
-        total *= scale
-        lattice.waiting[t + U(1)] = waiting
-        for s in range(W):
-            spread[padded_row + s] = 0.0
-            spread[padded_row + W + P + s] = 0.0
-        for s in range(P):
-            posterior[row + s] *= scale
-            state[s] *= scale
-            spread[padded_row + W + s] = state[s] * leave[s]
+        enter, jump, stay = move * waiting, floor * total * scale, null * scale
         for s in range(P):
             arrived = np.float32(0.0)
             for i in range(U(WIDTHS)):
                 left = W + W - i + s
-                arrived += weights[i * R + left] * spread[padded_row + left]
-            band[s] = arrived
-    final = waiting / np.float32(S)
+                arrived += weights[i * R + left] * spread[before + left]
+            real = (arrived * scale + jump + enter * start[s]) * emission[row + s]
+            posterior[row + s] = real
+            now = real + stay * state[s]
+            state[s] = now
+            spread[before + R + W + s] = now * leave[s]
+        total = add_row(state, U(0), P)
+        waiting *= null
+        scale = one / (total + waiting)
+        lattice.waiting[t + U(1)] = waiting
+        lattice.scale[t] = scale
+        waiting *= scale
+        product *= scale
+        if not 1e-200 < product < 1e200:
+            log_likelihood -= np.log(product)
+            product = 1.0
     for s in range(P):
-        final += state[s] * end[s]
-    log_likelihood += np.log(final)
+        ended[s] = state[s] * end[s] * scale
+    final = waiting / np.float32(S) + add_row(ended, U(0), P)
+    log_likelihood += np.log(final / product)
     final = one / final
+    last = U(T) - U(1)
+    back = lattice.scale[last - U(1)] if T > 1 else one
     for s in range(P):
-        ended[s] = state[s] * end[s] * final
-        state[s] = end[s] * final
-    for after in range(U(T)):
-        now = U(T) - U(1) - after
-        row = now * P
-        padded_row = now * R
-        scale = lattice.scale[now]
-        for s in range(W):
-            arrival[padded_row + s] = 0.0
-            arrival[padded_row + W + P + s] = 0.0
-        for s in range(P):
-            posterior[row + s] *= state[s]
-            arrival[padded_row + W + s] = emission[row + s] * state[s] * scale
-        mass = add_row(posterior, row, P)
-        total = add_row(arrival, padded_row + W, P)
-        lattice.null_posterior[now] = max(np.float32(0.0), one - mass)
-        if now == U(0):
-            break
+        ended[s] *= final
+        state[s] = end[s] * final * scale
+        posterior[last * P + s] *= state[s]
+        arrival[last * R + W + s] = emission[last * P + s] * state[s] * back
+    for after in range(U(1), U(T)):
+        now = last - after
+        row, here = now * P, now * R
+        later = here + R
+        lattice.null_posterior[now + U(1)] = max(np.float32(0.0), one - add_row(posterior, row + P, P))
+        jump = floor * add_row(arrival, later + W, P)
+        stay = np.float32(p0) * lattice.null[now + U(1)] * back
+        back = lattice.scale[now - U(1)] if now > U(0) else one
         for s in range(P):
             ahead = np.float32(0.0)
             for i in range(U(WIDTHS)):
-                ahead += weights[i * R + W + s] * arrival[padded_row + i + s]
+                ahead += weights[i * R + W + s] * arrival[later + i + s]
             band[s] = ahead
-        null = np.float32(p0) * lattice.null[now] * scale
-        jump = floor * total
-        before = padded_row - R + W
         for s in range(P):
-            departed[s] += spread[before + s] * band[s]
-            state[s] = null * state[s] + leave[s] * band[s] + jump
+            value = stay * state[s] + leave[s] * band[s] + jump
+            state[s] = value
+            posterior[row + s] *= value
+            arrival[here + W + s] = emission[row + s] * value * back
+    lattice.null_posterior[0] = max(np.float32(0.0), one - add_row(posterior, U(0), P))
     return log_likelihood
 
 
@@ -244,7 +240,7 @@ def find_moves(lattice, T, S, uniform, p0, moves, at):
     at: row of moves.inside and moves.needs that belongs to the first position.
     """
     spread, arrival, counts, contexts = lattice.spread, lattice.arrival, moves.counts, moves.contexts
-    weights, moved = lattice.weights, lattice.moved
+    weights, moved, departed = lattice.weights, lattice.moved, lattice.departed
     P = U(padded(S))
     W = U(WINDOW)
     R = P + W + W
@@ -267,30 +263,29 @@ def find_moves(lattice, T, S, uniform, p0, moves, at):
     contexts[2, 0, w] += ended
     if T == 1:
         return
+    for s in range(P):
+        departed[s] = 0.0
     for i in range(U(WIDTHS)):
         for s in range(P):
             moved[i * P + s] = 0.0
-        for t in range(U(0), U(T - 1), U(AT_ONCE)):
-            here = t * R + W
-            there = (t + U(1)) * R + i
-            if t + U(AT_ONCE) < U(T):
-                for s in range(P):
-                    total = np.float32(0.0)
-                    for later in range(U(AT_ONCE)):
-                        total += spread[here + later * R + s] * arrival[there + later * R + s]
-                    moved[i * P + s] += total
-            else:
-                for later in range(U(T - 1) - t):
-                    for s in range(P):
-                        moved[i * P + s] += spread[here + later * R + s] * arrival[there + later * R + s]
+        for t in range(U(0), U(T - 1), U(AT_ONCE)):  # rows beyond the last word's are 0
+            here, there = (t + U(1)) * R + W, (t + U(1)) * R + i
+            for s in range(P):
+                total = np.float32(0.0)
+                for later in range(U(AT_ONCE)):
+                    total += spread[here + later * R + s] * arrival[there + later * R + s]
+                moved[i * P + s] += total
+        for s in range(P):
+            moved[i * P + s] *= weights[i * R + W + s]
+            departed[s] += moved[i * P + s]
     for s in range(S):
         left = min(s, WINDOW)
         right = min(S - 1 - s, WINDOW)
-        contexts[1, left, right] += lattice.departed[s]
-        chosen = np.float32(lattice.departed[s] * lattice.leave[s] / ((1.0 - uniform) * (1.0 - p0)))
+        contexts[1, left, right] += departed[s]
+        chosen = np.float32(departed[s] * lattice.leave[s] / ((1.0 - uniform) * (1.0 - p0)))
         for i in range(WINDOW - left, WINDOW + right + 1):
             weight = weights[U(i) * R + W + U(s)]
-            share = moved[U(i) * P + U(s)] * weight
+            share = moved[U(i) * P + U(s)]
             counts[INSIDE + i] += share
             moves.inside[at + U(s), U(i)] = share
             moves.needs[at + U(s), U(i)] = chosen * weight

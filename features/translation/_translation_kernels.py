@@ -46,10 +46,10 @@ class Lattice(NamedTuple):
 def make_lattice(words: I64, states: I64) -> Lattice:
     """A lattice for any of some sentence pairs.  words, states: (n,) words and positions of each pair."""
     rows = -(-states // lattices.LANES) * lattices.LANES
-    cells, wide = (words * rows).max(initial=0), (words * (rows + 2 * lattices.WINDOW)).max(initial=0)
+    cells, padded = (words * rows).max(initial=0), (words + lattices.AT_ONCE + 1) * (rows + 2 * lattices.WINDOW)
     longest, row = words.max(initial=0), rows.max(initial=0)
     by_width = lattices.WIDTHS * (row + 2 * lattices.WINDOW)
-    sizes = *[cells] * 2, *[wide] * 2, *[longest] * 3, longest + 1, *[row] * 7, *[by_width] * 2
+    sizes = *[cells] * 2, *[padded.max(initial=0)] * 2, *[longest] * 3, longest + 1, *[row] * 7, *[by_width] * 2
     return Lattice(*(np.zeros(size, np.float32) for size in sizes))
 
 
@@ -102,26 +102,6 @@ class Counts(NamedTuple):
     forward: DirectionCounts
     reverse: DirectionCounts
     log_likelihoods: F64
-
-
-@compiled
-def emit(first, last, pairs, ids, emissions, values):
-    """Emissions of the edges of pairs first .. last, of which ids are the cells: values (2, E), forward and reverse."""
-    table, missing = emissions.cells, len(emissions.cells) - 1
-    edge = U(0)
-    for i in range(first, last):
-        for j in range(pairs.source_offsets[i], pairs.source_offsets[i + 1]):
-            e = pairs.source[j]
-            for k in range(pairs.target_offsets[i], pairs.target_offsets[i + 1]):
-                cell = ids[edge]
-                if cell == missing:
-                    f = pairs.target[k]
-                    values[U(0), edge] = emissions.target_background[f] * emissions.source_scale[e]
-                    values[U(1), edge] = emissions.source_background[e] * emissions.target_scale[f]
-                else:
-                    values[U(0), edge] = table[U(cell), U(0)]
-                    values[U(1), edge] = table[U(cell), U(1)]
-                edge += U(1)
 
 
 @compiled
@@ -193,16 +173,20 @@ def add_links(ids, links, cells):
     """Add links (columns, E), of edges whose cells are ids, to the counts of these cells (C + 1, columns).
 
     Returns a number of no use: counts are read before any is changed, so that the cache gets many at the same time.
+    Most links of directions that agree are 0 on the grid: their counts are not read at all.
     """
-    touched = 0.0
+    touched, kept = 0.0, np.empty(_READ_AHEAD, np.uint64)
     for first in range(U(0), U(len(ids)), U(_READ_AHEAD)):
-        last = min(first + U(_READ_AHEAD), U(len(ids)))
-        for edge in range(first, last):
-            touched += cells[U(ids[edge]), U(0)]
-        for edge in range(first, last):
-            cell = U(ids[edge])
+        n = U(0)
+        for edge in range(first, min(first + U(_READ_AHEAD), U(len(ids)))):
+            kept[n] = edge  # without a branch, whose outcome could not be predicted
+            n += U(max(links[0, edge], links[-1, edge]) > lattices.LEAST_LINK)
+        for x in range(n):
+            touched += cells[U(ids[kept[x]]), U(0)]
+        for x in range(n):
+            cell = U(ids[kept[x]])
             for column in range(U(len(links))):
-                cells[cell, column] += lattices.on_grid(links[column, edge], lattices.LINKS)
+                cells[cell, column] += lattices.on_grid(links[column, kept[x]], lattices.LINKS)
     return touched
 
 

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from corpora.compiled import compiled
-from corpora.ragged import F64, I32, I64, Bools
+from corpora.ragged import F32, F64, I32, I64, Bools
 from features.cooccurrence import CooccurrenceTable
-from features.word_pairs import Pairs, list_occurrences, runs, sort_row
+from features.translation._translation_kernels import Emissions
+from features.word_pairs import Pairs, U, list_occurrences, runs, sort_row
 
 _WORDS_AT_ONCE = 1 << 22
 """Words of a text that are listed at once, 8 bytes each."""
@@ -74,15 +75,18 @@ class Cells:
         )
         return Cells(row_offsets, coarse, n_targets), parents
 
-    def label(self, pairs: Pairs, first: int, last: int) -> I32:
-        """The cell of every edge of pairs first .. last, or the number of cells where the two words have none."""
+    def emit(self, pairs: Pairs, first: int, last: int, emissions: Emissions) -> tuple[I32, F32]:
+        """The cell of every edge of pairs first .. last, and its emissions, (2, edges), forward and reverse.
+
+        The cell is the number of cells where the two words have none.
+        """
         edges = pairs.edge_offsets - pairs.edge_offsets[first]
-        ids = np.empty(edges[last], np.int32)
-        starts, pair_of, place = list_occurrences(first, last, pairs.source, pairs.source_offsets, self.n_sources)
+        ids, values = np.empty(edges[last], np.int32), np.empty((2, edges[last]), np.float32)
+        occurrences = list_occurrences(first, last, pairs.source, pairs.source_offsets, self.n_sources)
         cell_of = np.full(self.n_targets, -1, np.int32)
         targets = pairs.target, pairs.target_offsets
-        _label(starts, pair_of, place, *targets, edges, self.row_offsets, self.targets, cell_of, ids)
-        return ids
+        _emit(*occurrences, *targets, edges, self.row_offsets, self.targets, cell_of, emissions, ids, values)
+        return ids, values
 
     def add_evenly(self, pairs: Pairs, weights: F64, counts: F64) -> None:
         """Add the weights of sentence pairs, (n, columns), to the counts (C, columns) of the cells of their edges."""
@@ -129,41 +133,47 @@ def _coarsen(row_offsets, targets, members, bounds, target_classes, n_sources, n
 
 
 @compiled
-def _label(starts, pair_of, place, tokens, offsets, edge_offsets, row_offsets, targets, cell_of, ids):
-    """cell_of: (V_target,) -1."""
-    missing = row_offsets[-1]
+def _emit(starts, pair_of, place, tokens, offsets, edge_offsets, row_offsets, targets, cell_of, emissions, ids, values):
+    """cell_of: (V_target,) -1.  By source words, for a row is in the cache then."""
+    table, missing = emissions.cells, np.int32(row_offsets[-1])
     for e in range(len(starts) - 1):
         if starts[e] == starts[e + 1]:
             continue
         # What other rows have left in cell_of is below or above the cells of this row: there is nothing to clear.
-        low = row_offsets[e]
-        high = row_offsets[e + 1]
-        for cell in range(low, high):
-            cell_of[targets[cell]] = cell
+        low, high = row_offsets[e], row_offsets[e + 1]
+        scale, background = emissions.source_scale[e], emissions.source_background[e]
+        for cell in range(U(low), U(high)):
+            cell_of[U(targets[cell])] = cell
         for t in range(starts[e], starts[e + 1]):
             i = pair_of[t]
-            K = offsets[i + 1] - offsets[i]
-            edge = edge_offsets[i] + place[t] * K
-            words = tokens[offsets[i] : offsets[i + 1]]
-            row = ids[edge : edge + K]
-            for k in range(K):
-                cell = cell_of[words[k]]
-                row[k] = cell if low <= cell < high else missing
+            edge = U(edge_offsets[i] + place[t] * (offsets[i + 1] - offsets[i]))
+            for k in range(U(offsets[i]), U(offsets[i + 1])):
+                f = U(tokens[k])
+                cell = cell_of[f]
+                if low <= cell < high:
+                    ids[edge] = cell
+                    values[U(0), edge] = table[U(cell), U(0)]
+                    values[U(1), edge] = table[U(cell), U(1)]
+                else:
+                    ids[edge] = missing
+                    values[U(0), edge] = emissions.target_background[f] * scale
+                    values[U(1), edge] = background * emissions.target_scale[f]
+                edge += U(1)
 
 
 @compiled
 def _add_evenly(starts, pair_of, tokens, offsets, row_offsets, targets, cell_of, weights, counts):
-    """cell_of: as for `_label`."""
+    """cell_of: as for `_emit`."""
     for e in range(len(starts) - 1):
         low, high = row_offsets[e], row_offsets[e + 1]
         if starts[e] == starts[e + 1] or low == high:
             continue
-        for cell in range(low, high):
-            cell_of[targets[cell]] = cell
+        for cell in range(U(low), U(high)):
+            cell_of[U(targets[cell])] = cell
         for t in range(starts[e], starts[e + 1]):
             i = pair_of[t]
-            for k in range(offsets[i], offsets[i + 1]):
-                cell = cell_of[tokens[k]]
+            for k in range(U(offsets[i]), U(offsets[i + 1])):
+                cell = cell_of[U(tokens[k])]
                 if low <= cell < high:
-                    for column in range(weights.shape[1]):
-                        counts[cell, column] += weights[i, column]
+                    for column in range(U(weights.shape[1])):
+                        counts[U(cell), column] += weights[i, column]

@@ -60,10 +60,8 @@ class Chunks:
 
         def look(chunk: Chunk) -> tuple[Chunk, I32, F32, list[Moves], F64]:
             first, last = chunk
-            ids = self.cells.label(pairs, first, last)
+            ids, links = self.cells.emit(pairs, first, last, emissions)
             J, K = (int(offsets[last] - offsets[first]) for offsets in (pairs.source_offsets, pairs.target_offsets))
-            links = np.empty((2, len(ids)), np.float32)
-            kernels.emit(first, last, pairs, ids, emissions, links)
             moves = [make_moves(K, J, hmm), make_moves(J, K, hmm)]
             likelihoods = infer_both(first, last, pairs, null, chain, hmm, links, moves)
             if agreement:  # a link counts as often as both directions make it  [LTK06, eq. 4]

@@ -33,19 +33,22 @@ class Kind(NamedTuple):
     widths: letters of the classes of each level, from fine to coarse; None is the word or piece itself.
     agreement: whether both directions are trained together  [LTK06], or each by itself.
     minimum_dice: pairs with a smaller Dice have no cell.
+    passes: of IBM Model 1 more than the settings say, unless lexicons are varied.
     """
 
     whole: bool
     widths: tuple[int | None, ...]
     agreement: bool
     minimum_dice: float
+    passes: int
 
 
 KINDS: Mapping[str, Kind] = {
-    "words": Kind(True, (None, 5, 3), agreement=True, minimum_dice=MINIMUM_DICE),
-    "pieces": Kind(False, (None,), agreement=False, minimum_dice=0.005),
+    "words": Kind(True, (None, 5, 3), agreement=True, minimum_dice=MINIMUM_DICE, passes=0),
+    "pieces": Kind(False, (None,), agreement=False, minimum_dice=0.005, passes=-1),
 }
-"""Lexicons whose posteriors are averaged. Pieces are more frequent than words: most of their pairs are chance."""
+"""Lexicons whose posteriors are averaged. Pieces are more frequent than words: most of their pairs are chance, and the
+HMM learns as much of them without a pass of IBM Model 1 before it."""
 
 
 class Variant(NamedTuple):
@@ -253,10 +256,12 @@ def _smooth(
     sources[:] = 0.0
     columns[:] = 0.0
     for e in range(len(row_offsets) - 1):
-        for cell in range(row_offsets[e], row_offsets[e + 1]):
+        total = 0.0
+        for cell in range(U(row_offsets[e]), U(row_offsets[e + 1])):
             more = likeness[cell] if alike else 0.0
-            sources[e] += counts[cell, 0] + more
-            columns[targets[cell]] += counts[cell, last] + more
+            total += counts[cell, U(0)] + more
+            columns[U(targets[cell])] += counts[cell, U(last)] + more
+        sources[e] = total
     for e in range(len(sources)):
         sources[e] = 1.0 / max(sources[e] + weight, TINY)
         source_scale[e] = sources[e]
@@ -264,14 +269,15 @@ def _smooth(
         columns[f] = 1.0 / max(columns[f] + weight, TINY)
         target_scale[f] = columns[f]
     for e in range(len(row_offsets) - 1):
-        for cell in range(row_offsets[e], row_offsets[e + 1]):
-            f = targets[cell]
-            parent = 0 if top else parents[cell]
+        source, share = sources[e], weight * source_shares[e]
+        for cell in range(U(row_offsets[e]), U(row_offsets[e + 1])):
+            f = U(targets[cell])
+            parent = U(0) if top else U(parents[cell])
             more = likeness[cell] if alike else 0.0
-            forward = counts[cell, 0] + more + weight * above[parent, 0] * target_shares[f]
-            reverse = counts[cell, last] + more + weight * above[parent, 1] * source_shares[e]
-            out[cell, 0] = forward * sources[e]
-            out[cell, 1] = reverse * columns[f]
+            forward = counts[cell, U(0)] + more + weight * above[parent, U(0)] * target_shares[f]
+            reverse = counts[cell, U(last)] + more + share * above[parent, U(1)]
+            out[cell, U(0)] = forward * source
+            out[cell, U(1)] = reverse * columns[f]
     out[-1] = 0.0
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from corpora.bitext import Text, Vocabulary
 from corpora.compiled import compiled
 from corpora.ragged import F32, F64, I32, I64, Bools, edge_offsets
-from features.word_pairs import Pairs, runs
+from features.word_pairs import Pairs, U, runs
 
 LETTERS = 4
 """Least letters of a piece, but for the last one of a word."""
@@ -150,19 +150,18 @@ def gather(found: F32, units: Pairs, pairs: Pairs, source_bounds: I64, target_bo
 @compiled
 def _gather(found, source_offsets, target_offsets, edges, unit_edges, source_bounds, target_bounds, out):
     for i in range(len(edges) - 1):
-        first, last = target_offsets[i], target_offsets[i + 1]
-        width = target_bounds[last] - target_bounds[first]
-        row = unit_edges[i]
-        edge = edges[i]
+        first, last = U(target_offsets[i]), U(target_offsets[i + 1])
+        at, edge = U(unit_edges[i]), U(edges[i])
         for j in range(source_offsets[i], source_offsets[i + 1]):
             height = source_bounds[j + 1] - source_bounds[j]
             for _ in range(height):
-                at = row
                 for k in range(first, last):
-                    size = target_bounds[k + 1] - target_bounds[k]
+                    size = target_bounds[k + U(1)] - target_bounds[k]
+                    forward = reverse = np.float32(0.0)
                     for _ in range(size):
-                        out[0, edge + k - first] += found[0, at] / np.float32(size)
-                        out[1, edge + k - first] += found[1, at] / np.float32(height)
-                        at += 1
-                row += width
+                        forward += found[U(0), at]
+                        reverse += found[U(1), at]
+                        at += U(1)
+                    out[U(0), edge + k - first] += forward / np.float32(size)
+                    out[U(1), edge + k - first] += reverse / np.float32(height)
             edge += last - first

@@ -119,9 +119,10 @@ def _train(
             usual = KINDS[kind].whole and settings.minimum_dice is None and len(text) == pairs
             counted = table if usual else None
             begun = kind, known, Start(kind, text, settings, prior, anew or known is None, engine, counted)
+        passes = variant.passes if settings.varied else KINDS[kind].passes
         chosen = replace(
             settings, smoothing=settings.smoothing * variant.smoothing, p0=settings.p0 * variant.p0,
-            iterations_1=max(settings.iterations_1 + (variant.passes if anew else 0), 0),
+            iterations_1=max(settings.iterations_1 + (passes if anew else 0), int(settings.iterations_hmm == 0)),
             agreement=known.counts.shape[1] == 1 if known else settings.agreement and KINDS[kind].agreement,
         )  # fmt: skip
         training = Training(name, begun[2], chosen, on_pass)

@@ -11,6 +11,7 @@ import pytest
 from corpora.bitext import Bitext
 from corpora.normalize import unaccented
 from features.cooccurrence import count_cooccurrences
+from features.translation._translation_kernels import Emissions
 from features.translation.cells import Cells
 from features.translation.lexicon import (
     LEAST_LIKENESS,
@@ -42,7 +43,7 @@ def word_pairs(cells: Cells) -> list[tuple[int, int]]:
     return list(zip(sources.tolist(), cells.targets.tolist(), strict=True))
 
 
-def test_edges_have_the_cell_of_their_words(bitext: Bitext) -> None:
+def test_edges_have_the_cell_and_the_emissions_of_their_words(bitext: Bitext) -> None:
     rng = np.random.default_rng(0)
     everything = Cells.from_table(count_cooccurrences(bitext, minimum_dice=0.0))
     chosen = rng.random(len(everything)) < 0.6
@@ -50,14 +51,23 @@ def test_edges_have_the_cell_of_their_words(bitext: Bitext) -> None:
     assert word_pairs(cells) == [pair for pair, kept in zip(word_pairs(everything), chosen, strict=True) if kept]
     place = {pair: cell for cell, pair in enumerate(word_pairs(cells))}
     pairs = Pairs.cut(bitext, 0, len(bitext))
+    n_source, n_target = len(bitext.source.vocabulary), len(bitext.target.vocabulary)
+    sizes = (len(cells) + 1, 2), n_source, n_target, n_source, n_target, n_source, n_target
+    emissions = Emissions(*(rng.random(size, np.float32) for size in sizes))
+    emissions.cells.flags.writeable = False
     for first, last in ((0, len(bitext)), (3, 17), (5, 5), (24, 25)):
-        expected = [
-            place.get((e, f), len(cells))
-            for i in range(first, last)
-            for e in bitext[i].source.tolist()
-            for f in bitext[i].target.tolist()
+        edges = [(e, f) for i in range(first, last) for e in bitext[i].source for f in bitext[i].target]
+        ids, values = cells.emit(pairs, first, last, emissions)
+        assert ids.tolist() == [place.get(edge, len(cells)) for edge in edges]
+        assert values.T.tolist() == [
+            emissions.cells[place[e, f]].tolist()
+            if (e, f) in place
+            else [
+                emissions.target_background[f] * emissions.source_scale[e],
+                emissions.source_background[e] * emissions.target_scale[f],
+            ]
+            for e, f in edges
         ]
-        assert cells.label(pairs, first, last).tolist() == expected
     assert set(word_pairs(everything)) == {
         (e, f) for pair in bitext for e in pair.source.tolist() for f in pair.target.tolist()
     }
