@@ -14,7 +14,7 @@ from corpora.bitext import Bitext
 from corpora.compiled import compiled
 from corpora.ragged import F32, I32, I64
 from corpora.threads import map_threads
-from features.word_pairs import Pairs, U, find_cells, list_occurrences, runs, sort_row
+from features.word_pairs import Pairs, U, find_cells, runs, sort_row
 
 MINIMUM_DICE = 0.002
 """Cells with a smaller Dice are left out.
@@ -91,9 +91,9 @@ def count_pairs(
 ) -> CooccurrenceTable:
     """`count_cooccurrences` of sentence pairs whose vocabularies have these sizes."""
     n_pairs = len(pairs.edge_offsets) - 1
-    source = _Types(*_distinct_words(pairs.source, pairs.source_offsets, n_source))
+    sentence_offsets, sentences = _sentences_of_words(pairs.source, pairs.source_offsets, n_source)
+    source_counts = np.diff(sentence_offsets).astype(np.int32)
     target = _Types(*_distinct_words(pairs.target, pairs.target_offsets, n_target))
-    sentence_offsets, sentences = list_occurrences(0, n_pairs, source.words, source.offsets, n_source)[:2]
     lengths, bounds = np.diff(target.offsets), np.empty(n_source, np.int64)
     for first, last in runs(sentence_offsets, _CELLS_PER_CHUNK):
         places = sentence_offsets[first : last + 1]
@@ -107,8 +107,9 @@ def count_pairs(
         cell_targets, cell_counts = np.empty(capacity, np.int32), np.empty(capacity, np.int32)
         sizes = np.empty(last - first, np.int64)
         used = _count_rows(
-            first, last, sentences, sentence_offsets, source, target, minimum_dice, cell_targets, cell_counts, sizes
-        )
+            first, last, sentences, sentence_offsets, source_counts, target, minimum_dice,
+            cell_targets, cell_counts, sizes,
+        )  # fmt: skip
         return cell_targets[:used].copy(), cell_counts[:used].copy(), sizes
 
     chunks = list(runs(np.concatenate([[0], np.cumsum(bounds)]), _CELLS_PER_CHUNK))
@@ -123,7 +124,7 @@ def count_pairs(
         first, last = chunks.pop()
         cells = slice(row_offsets[first], row_offsets[last])
         targets[cells], counts[cells], _ = parts.pop()
-    return CooccurrenceTable(source.counts, target.counts, row_offsets, targets, counts, n_pairs)
+    return CooccurrenceTable(source_counts, target.counts, row_offsets, targets, counts, n_pairs)
 
 
 def add_cooccurrences(table: CooccurrenceTable, more: CooccurrenceTable) -> CooccurrenceTable:
@@ -152,6 +153,33 @@ def add_cooccurrences(table: CooccurrenceTable, more: CooccurrenceTable) -> Cooc
 
 
 @compiled
+def _sentences_of_words(ids, offsets, n_words):
+    """The sentences that contain each word w, sentences[starts[w] : starts[w + 1]], in order."""
+    latest = np.empty(n_words, np.int32)
+    latest[:] = -1
+    starts = np.empty(n_words + 1, np.int64)
+    starts[:] = 0
+    for s in range(len(offsets) - 1):
+        for t in range(U(offsets[s]), U(offsets[s + 1])):
+            word = U(ids[t])
+            starts[word + U(1)] += latest[word] != s
+            latest[word] = s
+    for w in range(n_words):
+        starts[w + 1] += starts[w]
+    sentences = np.empty(starts[-1], np.int32)
+    free = starts[:-1].copy()
+    latest[:] = -1
+    for s in range(len(offsets) - 1):
+        for t in range(U(offsets[s]), U(offsets[s + 1])):
+            word = U(ids[t])
+            if latest[word] != s:
+                latest[word] = s
+                sentences[free[word]] = s
+                free[word] += 1
+    return starts, sentences
+
+
+@compiled
 def _distinct_words(ids, offsets, n_words):
     """Distinct words of each sentence, in order of first appearance, and the number of sentences of each word."""
     stamp = np.empty(n_words, np.int32)
@@ -176,11 +204,10 @@ def _distinct_words(ids, offsets, n_words):
 
 @compiled
 def _count_rows(
-    first, last, sentences, sentence_offsets, source, target, minimum_dice, cell_targets, cell_counts, sizes
+    first, last, sentences, sentence_offsets, source_counts, target, minimum_dice, cell_targets, cell_counts, sizes
 ):
     """Write the kept cells of rows first .. last; returns how many."""
     types, type_offsets, target_counts = target
-    source_counts = source.counts
     counter = np.empty(len(target_counts), np.int32)
     counter[:] = 0
     touched = np.empty(len(target_counts) + 1, np.int32)  # a word is written before it is new

@@ -261,8 +261,9 @@ class Training:
         """Give up the cells whose expected count is small; returns their share.  again: other passes will follow."""
         counts = self.parameters().counts
         # A count of both directions is one times the other.
-        chosen = (counts >= self.settings.minimum_count ** (3 - counts.shape[1])).any(axis=1)
-        given_up = float(counts[~chosen].sum() / max(counts.sum(), TINY))
+        least = self.settings.minimum_count ** (3 - counts.shape[1])
+        chosen = (counts[:, 0] >= least) | (counts[:, -1] >= least)
+        given_up = max(0.0, float(1.0 - counts[chosen].sum() / max(counts.sum(), TINY)))
         chosen[-1] = True
         if not chosen.all():
             self.counts = self.counts._replace(cells=self.counts.cells[chosen])
