@@ -5,6 +5,7 @@ import numpy as np
 from corpora.compiled import MAXIMA, compiled
 from features.batch import EdgeBatch
 from features.table import Matrix, Vector
+from features.word_pairs import U
 
 NAMES = "rank_row", "rank_column", "margin_row", "margin_column", "share_row", "share_column", "mutual_best"
 
@@ -35,38 +36,37 @@ def _stand(values, lists, offsets, out):
     row_best, row_second = np.empty((2, longest), np.float32)
     column_best, column_second = np.empty((2, widest), np.float32)
     for i in range(len(lists.shapes)):
-        J, K = lists.shapes[i]
-        column_best[:K] = 0.0
-        column_second[:K] = 0.0
+        J, K = U(lists.shapes[i, 0]), U(lists.shapes[i, 1])
+        start = U(offsets[i])
+        for k in range(K):
+            column_best[k] = column_second[k] = 0.0
         for j in range(J):
-            row = values[offsets[i] + j * K : offsets[i] + (j + 1) * K]
-            best = np.float32(0.0)
-            second = np.float32(0.0)
+            row = start + j * K
+            best = second = np.float32(0.0)
             for k in range(K):
-                second = max(second, min(best, row[k]))
-                best = max(best, row[k])
-            row_best[j] = best
-            row_second[j] = second
+                second = max(second, min(best, values[row + k]))
+                best = max(best, values[row + k])
+            row_best[j], row_second[j] = best, second
             for k in range(K):
-                column_second[k] = max(column_second[k], min(column_best[k], row[k]))
-                column_best[k] = max(column_best[k], row[k])
+                column_second[k] = max(column_second[k], min(column_best[k], values[row + k]))
+                column_best[k] = max(column_best[k], values[row + k])
             for k in range(K):
-                across[k * J + j] = row[k]
-        for edge in range(lists.offsets[i], lists.offsets[i + 1]):
-            j, k = lists.source[edge], lists.target[edge]
-            row = values[offsets[i] + j * K : offsets[i] + (j + 1) * K]
-            value = row[k]
-            out[0, edge], out[2, edge], out[4, edge] = _standing(value, row, row_best[j], row_second[j])
-            column = across[k * J : (k + 1) * J]
-            out[1, edge], out[3, edge], out[5, edge] = _standing(value, column, column_best[k], column_second[k])
+                across[k * J + j] = values[row + k]
+        for edge in range(U(lists.offsets[i]), U(lists.offsets[i + 1])):
+            j, k = U(lists.source[edge]), U(lists.target[edge])
+            value = values[start + j * K + k]
+            of_row = _standing(value, values, start + j * K, K, row_best[j], row_second[j])
+            of_column = _standing(value, across, k * J, J, column_best[k], column_second[k])
+            for x in range(3):
+                out[2 * x, edge], out[2 * x + 1, edge] = of_row[x], of_column[x]
             out[6, edge] = (value > 0.0) & (value == row_best[j]) & (value == column_best[k])
 
 
 @compiled(fastmath=MAXIMA | {"reassoc"})
-def _standing(value, line, best, second):
-    """Rank, margin and share of a value in its line, whose two highest values are given."""
+def _standing(value, values, first, n, best, second):
+    """Rank, margin and share of a value in its line of n values, of which the two highest are given."""
     higher = np.float32(0.0)
-    for x in range(len(line)):
-        higher += np.float32(1.0) if line[x] > value else np.float32(0.0)
+    for x in range(first, first + n):
+        higher += np.float32(1.0) if values[x] > value else np.float32(0.0)
     margin = value - (second if value == best else best)
     return np.float32(1.0) / (np.float32(1.0) + higher), margin, value / (best if best > 0.0 else np.float32(1.0))
