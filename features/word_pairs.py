@@ -99,19 +99,20 @@ def _find(source_tokens, target_tokens, source_offsets, target_offsets, offsets,
     for e in range(n_source):
         of_word = m
         for t in range(U(starts[e]), U(starts[e + 1])):
-            i = pair_of[t]
-            words = target_tokens[target_offsets[i] : target_offsets[i + 1]]
-            edges = of_edge[offsets[i] + place[t] * len(words) :]
-            for k in range(U(len(words))):
-                f = words[k]
-                known = latest[U(f)]
+            i = U(pair_of[t])
+            first, last = U(target_offsets[i]), U(target_offsets[i + U(1)])
+            edge = U(offsets[i]) + U(place[t]) * (last - first)
+            for k in range(first, last):
+                f = U(target_tokens[k])
+                known = latest[f]
                 new = known < of_word
                 pair = m if new else known
-                edges[k] = pair
-                latest[U(f)] = pair
+                of_edge[edge] = pair
+                latest[f] = pair
                 source[U(m)] = e
                 target[U(m)] = f
                 m += np.int32(new)  # without a branch, whose outcome could not be predicted
+                edge += U(1)
     return source[:m].copy(), target[:m].copy(), of_edge
 
 
