@@ -116,21 +116,14 @@ def _find(source_tokens, target_tokens, source_offsets, target_offsets, offsets,
     return source[:m].copy(), target[:m].copy(), of_edge
 
 
-@compiled(inline="always")
-def end_of_run(source, first):
-    """Return where the run of word pairs that have the first one's source word ends."""
-    last = first + 1
-    while last < len(source) and source[U(last)] == source[U(first)]:
-        last += 1
-    return last
-
-
 @compiled
 def find_cells(source, target, source_known, target_known, row_offsets, targets):
     """The cells (m,) of word pairs in rows of ascending targets, -1 for a pair without one, and a number of no use.
 
     source, target: (m,) words; pairs of one source word are consecutive.  source_known, target_known: the row, and the
     number in `targets`, of each word, or -1.
+
+    A row is searched by halves for all its words at once: what they read is far apart, and is fetched at the same time.
     """
     cells = np.empty(len(source), np.int64)
     wanted = np.empty(len(source), np.int32)
@@ -138,18 +131,30 @@ def find_cells(source, target, source_known, target_known, row_offsets, targets)
     for x in range(len(source)):
         wanted[x] = target_known[U(target[x])]  # unknown words, -1, are in no row
     touched = 0
-    first = np.int64(0)  # no literal, for which what is called would be compiled once more
-    while first < len(source):
-        last = end_of_run(source, first)
-        row = source_known[source[first]]
-        low = row_offsets[row] if row >= 0 else 0
-        high = row_offsets[row + 1] if row >= 0 else 0
-        if high - low < _READ_AHEAD * (last - first):
-            for cell in range(U(low), U(high), U(_READ_AHEAD)):
+    first, end = U(0), U(len(source))
+    while first < end:
+        last = first + U(1)
+        while last < end and source[last] == source[first]:
+            last += U(1)
+        row = source_known[U(source[first])]
+        low = U(row_offsets[row] if row >= 0 else 0)
+        size = U(row_offsets[row + 1]) - low if row >= 0 else U(0)
+        if size < U(_READ_AHEAD) * (last - first):
+            for cell in range(low, low + size, U(_READ_AHEAD)):
                 touched += targets[cell]
-        search_together(targets[low:high], wanted[first:last], places[first:last])
-        for x in range(U(first), U(last)):
-            cells[x] = low + places[x] if places[x] >= 0 else -1
+        for x in range(first, last):
+            places[x] = 0
+        left = size
+        while left > U(1):
+            half = left >> U(1)
+            step = np.int32(half)
+            for x in range(first, last):
+                place = places[x]  # without a branch, whose outcome could not be predicted
+                places[x] = place + (step if targets[low + half + U(place)] <= wanted[x] else np.int32(0))
+            left -= half
+        for x in range(first, last):
+            cell = low + U(places[x])
+            cells[x] = cell if size > U(0) and targets[cell] == wanted[x] else -1
         first = last
     return cells, touched
 
@@ -200,26 +205,3 @@ def list_occurrences(first, last, tokens, offsets, n_words):
             place[at] = t - U(offsets[i])
             free[w] += 1
     return starts, pair_of, place
-
-
-@compiled(inline="always")
-def search_together(row, wanted, places):
-    """Find the place of each wanted word in a row, or -1, by binary search.
-
-    All searches take a step before any takes the next: what they read is far apart, and is fetched at the same time.
-    """
-    n = len(wanted)
-    places[:n] = 0
-    size = len(row)
-    while size > 1:
-        half = size >> 1
-        upper = row[half:]
-        step = np.int32(half)
-        for x in range(n):
-            # Without a branch, whose outcome could not be predicted.
-            place = places[x]
-            places[x] = place + (step if upper[np.uint32(place)] <= wanted[x] else np.int32(0))
-        size -= half
-    for x in range(n):
-        if size < 1 or row[U(places[x])] != wanted[x]:
-            places[x] = -1

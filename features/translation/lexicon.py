@@ -217,9 +217,8 @@ def estimate(levels: Sequence[Level], counts: F64) -> list[Table]:
     """
     totals = [counts[:-1]]
     for level, above in pairwise(levels):
-        sums = np.zeros((len(above.cells), counts.shape[1]))
-        _add_up(level.parents, totals[-1], sums)
-        totals.append(sums)
+        sums = [np.bincount(level.parents, column, len(above.cells)) for column in totals[-1].T]
+        totals.append(np.stack(sums, axis=1))
     tables: list[Table] = []
     coarser = np.ones((1, 2), np.float32)
     for level, total in zip(levels[::-1], totals[::-1], strict=True):
@@ -233,13 +232,6 @@ def estimate(levels: Sequence[Level], counts: F64) -> list[Table]:
         tables.append(Table(*cells[:2], out, source_scale, target_scale, *shares, *unseen))
         coarser = out
     return tables[::-1]
-
-
-@compiled
-def _add_up(parents, counts, sums):
-    for cell in range(U(len(parents))):
-        for column in range(U(counts.shape[1])):
-            sums[U(parents[cell]), column] += counts[cell, column]
 
 
 @compiled
