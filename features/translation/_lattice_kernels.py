@@ -133,21 +133,15 @@ def prepare(lattice, words, jumps, uniform, p0):
     for s in range(w):
         start[s] += (1.0 - uniform) * shared[START + s] / first
         end[S - 1 - s] += (1.0 - uniform) * shared[END + s] / last
-    reaching = lattice.moved  # which holds nothing yet
     weights[: WIDTHS * R] = 0.0
-    reaching[: WIDTHS * R] = 0.0
-    for s in range(U(S)):
-        group = U(jumps.groups[words[s]])
-        for i in range(U(WIDTHS)):
-            weights[i * U(R) + U(WINDOW) + s] = jumps.inside[U(LEAVING), group, i]
-            reaching[i * U(R) + U(WINDOW) + s] = jumps.inside[U(REACHING), group, i]
-    for i in range(U(WIDTHS)):
-        row = i * U(R)
-        for s in range(U(P)):
-            weights[row + U(WINDOW) + s] *= reaching[row + i + s]
-            leave[s] += weights[row + U(WINDOW) + s]
-    for s in range(U(S)):
-        leave[s] = (1.0 - uniform) * (1.0 - p0) / leave[s]
+    for s in range(S):
+        group, total = U(jumps.groups[U(words[s])]), 0.0
+        for i in range(U(max(WINDOW - s, 0)), U(min(WINDOW + S - s, WIDTHS))):
+            reached = U(jumps.groups[U(words[U(s) + i - U(WINDOW)])])
+            weight = jumps.inside[U(LEAVING), group, i] * jumps.inside[U(REACHING), reached, i]
+            weights[i * U(R) + U(WINDOW + s)] = weight
+            total += weight
+        leave[s] = (1.0 - uniform) * (1.0 - p0) / total
 
 
 @compiled(inline="always")
