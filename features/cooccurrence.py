@@ -243,9 +243,9 @@ def _end_row(source_count, target_counts, minimum_dice, counter, touched, cell_t
         sort_row(touched[:kept])
     else:  # a frequent word: in order they are found sooner than sorted
         kept = 0
-        for f in range(len(counter)):
-            if counter[f] > 0:
-                touched[kept] = f
+        for word in range(len(counter)):
+            if counter[word] > 0:
+                touched[kept] = word
                 kept += 1
     for t in range(kept):
         f = U(touched[t])

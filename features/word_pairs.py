@@ -140,8 +140,8 @@ def find_cells(source, target, source_known, target_known, row_offsets, targets)
         low = U(row_offsets[row] if row >= 0 else 0)
         size = U(row_offsets[row + 1]) - low if row >= 0 else U(0)
         if size < U(_READ_AHEAD) * (last - first):
-            for cell in range(low, low + size, U(_READ_AHEAD)):
-                touched += targets[cell]
+            for line in range(low, low + size, U(_READ_AHEAD)):
+                touched += targets[line]
         for x in range(first, last):
             places[x] = 0
         left = size
@@ -199,9 +199,9 @@ def list_occurrences(first, last, tokens, offsets, n_words):
     free = starts[:-1].copy()
     for i in range(first, last):
         for t in range(U(offsets[i]), U(offsets[i + 1])):
-            w = U(tokens[t])
-            at = U(free[w])
+            word = U(tokens[t])
+            at = U(free[word])
             pair_of[at] = i
             place[at] = t - U(offsets[i])
-            free[w] += 1
+            free[word] += 1
     return starts, pair_of, place

@@ -53,13 +53,13 @@ def _stand(values, lists, offsets, out):
             for k in range(K):
                 across[k * J + j] = values[row + k]
         for edge in range(U(lists.offsets[i]), U(lists.offsets[i + 1])):
-            j, k = U(lists.source[edge]), U(lists.target[edge])
-            value = values[start + j * K + k]
-            of_row = _standing(value, values, start + j * K, K, row_best[j], row_second[j])
-            of_column = _standing(value, across, k * J, J, column_best[k], column_second[k])
+            e, f = U(lists.source[edge]), U(lists.target[edge])
+            value = values[start + e * K + f]
+            of_row = _standing(value, values, start + e * K, K, row_best[e], row_second[e])
+            of_column = _standing(value, across, f * J, J, column_best[f], column_second[f])
             for x in range(3):
                 out[2 * x, edge], out[2 * x + 1, edge] = of_row[x], of_column[x]
-            out[6, edge] = (value > 0.0) & (value == row_best[j]) & (value == column_best[k])
+            out[6, edge] = (value > 0.0) & (value == row_best[e]) & (value == column_best[f])
 
 
 @compiled(fastmath=MAXIMA | {"reassoc"})

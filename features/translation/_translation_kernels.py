@@ -19,10 +19,10 @@ class Lattice(NamedTuple):
     """Workspace for one sentence pair in one direction.
 
     Rows of P padded states, one for each of T words: emission; posterior (forward probabilities before the backward
-    pass).  Rows of P + 2 WINDOW, with rows of zeros to spare: spread (row t + 1: what leaves each state for a jump after
-    word t) and arrival (row t: at word t); one row for each width: weights (of the jump from each state) and moved (rows
-    of P, expected jumps).  (T,): null, null_posterior, scale.  waiting: (T + 1,) mass before the first position.  (P,):
-    the others.
+    pass).  Rows of P + 2 WINDOW, with rows of zeros to spare: spread (row t + 1: what leaves each state for a jump
+    after word t) and arrival (row t: at word t); one row for each width: weights (of the jump from each state) and
+    moved (rows of P, expected jumps).  (T,): null, null_posterior, scale.  waiting: (T + 1,) mass before the first
+    position.  (P,): the others.
     """
 
     emission: F32

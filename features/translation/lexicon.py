@@ -257,9 +257,9 @@ def _smooth(
     for e in range(len(sources)):
         sources[e] = 1.0 / max(sources[e] + weight, TINY)
         source_scale[e] = sources[e]
-    for f in range(len(columns)):
-        columns[f] = 1.0 / max(columns[f] + weight, TINY)
-        target_scale[f] = columns[f]
+    for column in range(len(columns)):
+        columns[column] = 1.0 / max(columns[column] + weight, TINY)
+        target_scale[column] = columns[column]
     for e in range(len(row_offsets) - 1):
         source, share = sources[e], weight * source_shares[e]
         for cell in range(U(row_offsets[e]), U(row_offsets[e + 1])):
