@@ -5,11 +5,13 @@ the same reason the modules of commands do not import annotations from ``__futur
 text, at every start.
 """
 
+import ctypes
 import gc
 import os
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -167,6 +169,8 @@ for panel, commands in _PANELS.items():
 
 def main() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # others would wait by spinning, a fifth of a start
+    with suppress(AttributeError, OSError, TypeError):  # glibc's M_ARENA_MAX: threads' own heaps keep what was given up
+        ctypes.CDLL(None).mallopt(-8, 1)
     prepare_streams()
     listen_to_signals()
     # Threads come back from compiled code often and need the interpreter for a moment: they should not wait long.
