@@ -35,6 +35,19 @@ class Site:
         return ask(f"{self.address}{path}", given, **headers)
 
 
+def settled(page: Any, pair: int | None = None) -> None:
+    """Wait until all that was pressed has been done."""
+    page.wait_for_function("() => document.body.dataset.busy === 'no'")
+    if pair is not None:
+        assert page.locator("#title").inner_text() == f"Pair {pair + 1}"
+
+
+def press(page: Any, *keys: str) -> None:
+    for key in keys:
+        page.keyboard.press(key)
+    settled(page)
+
+
 def ask(address: str, given: object = None, **headers: str) -> tuple[int, Any]:
     body = None if given is None else json.dumps(given).encode()
     request = urllib.request.Request(address, body, headers)

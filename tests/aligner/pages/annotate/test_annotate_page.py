@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annotating import Site
+from annotating import Site, press, settled
 from commands import run
 
 from aligner.model.model import load
@@ -27,19 +27,6 @@ def shown_links(page: Any) -> dict[tuple[int, int], str]:
     """The kinds of the links that are drawn, by their places."""
     found = page.locator("#editor .edge").evaluate_all("all => all.map(one => [one.dataset.link, one.dataset.kind])")
     return {(int(j), int(k)): kind for link, kind in found for j, k in [link.split("-")]}
-
-
-def settled(page: Any, pair: int | None = None) -> None:
-    """Wait until all that was pressed has been done."""
-    page.wait_for_function("() => document.body.dataset.busy === 'no'")
-    if pair is not None:
-        assert page.locator("#title").inner_text() == f"Pair {pair + 1}"
-
-
-def press(page: Any, *keys: str) -> None:
-    for key in keys:
-        page.keyboard.press(key)
-    settled(page)
 
 
 def walk(page: Any, place: tuple[int, int], end: tuple[int, int]) -> None:

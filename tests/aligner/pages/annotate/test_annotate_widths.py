@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annotating import Site
+from annotating import Site, press, settled
 from commands import write
 from reports import assert_accessible, load_axe
 from shapes import SCREEN_AND_SCHEME, SCRIPTS, assert_begins_well, assert_fits, screen, write_texts
@@ -23,15 +23,9 @@ pytestmark = pytest.mark.slow
 Visit, Sites = Callable[..., Any], Callable[..., Site]
 
 
-def press(page: Any, *keys: str) -> None:
-    for key in keys:
-        page.keyboard.press(key)
-    page.wait_for_function("() => document.body.dataset.busy === 'no'")
-
-
 def chosen_tab(page: Any, name: str) -> None:
     page.locator(f"#tab-{name}").click()
-    page.wait_for_function("() => document.body.dataset.busy === 'no'")
+    settled(page)
 
 
 @pytest.mark.parametrize(("width", "scheme"), SCREEN_AND_SCHEME)
@@ -70,7 +64,7 @@ def test_the_list_of_pairs(visit: Visit, site: Sites) -> None:
     def listed(which: str, text: str = "") -> list[int]:
         page.locator("#which").select_option(which)
         page.locator("#searched").fill(text)
-        page.wait_for_function("() => document.body.dataset.busy === 'no'")
+        settled(page)
         return [int(name.split()[1]) - 1 for name in page.locator("#pairs button").all_inner_texts()]
 
     queue = served.session.queue
@@ -125,5 +119,5 @@ def test_axe_finds_nothing_serious(visit: Visit, site: Sites, scheme: str) -> No
         chosen_tab(page, tab)
         if tab == "words":
             page.locator("#words tbody button").first.click()
-            page.wait_for_function("() => document.body.dataset.busy === 'no'")
+            settled(page)
         assert_accessible(page)
