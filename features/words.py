@@ -43,8 +43,9 @@ class WordTable:
     @classmethod
     def from_words(cls, words: Sequence[str]) -> "WordTable":
         letters, offsets = pack_words(words)
-        plain_letters, plain_offsets = pack_words([romanized(word) for word in words])
-        flags = np.fromiter((_flags(word) for word in words), np.uint8, len(words))
+        # Most words need no call, which takes longer than the test.
+        plain_letters, plain_offsets = pack_words([word if word.isascii() else romanized(word) for word in words])
+        flags = np.fromiter((0 if word.isalpha() else _flags(word) for word in words), np.uint8, len(words))
         return cls(letters, offsets, plain_letters, plain_offsets, flags)
 
     @shared_property
@@ -96,8 +97,6 @@ def pack_words(words: Sequence[str]) -> tuple[I32, I64]:
 
 
 def _flags(word: str) -> int:
-    if word.isalpha():
-        return 0
     categories = {unicodedata.category(letter)[0] for letter in word}
     if "N" in categories:
         return NUMERIC

@@ -67,7 +67,10 @@ def execute(arguments: list[str], folder: Path, kernels: Path) -> Start:
     given = [part.format(model=folder / "model", out=out) for part in arguments]
     code = given[1] if given[0] == "-c" else "from aligner.cli import main; main()"
     command = [sys.executable, "-c", COUNTED.replace("{told}", str(told)) + code, *given]
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(kernels), "PYTHONPATH": str(ROOT)}
+    environment = {
+        **os.environ, "NUMBA_CACHE_DIR": str(kernels), "PYTHONPATH": str(ROOT),
+        "PYTHONDONTWRITEBYTECODE": "",  # as where pip has compiled all modules
+    }  # fmt: skip
     kept = len({*kernels.rglob("*.nbi")})
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}

@@ -93,7 +93,10 @@ MEASURE = """if True:
 
 def execute(command: Sequence[object], output: Path | None = None) -> Run:
     """Run a program to its end, its standard output into a file; exits where it fails."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
+    environment = {
+        **os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]),
+        "PYTHONDONTWRITEBYTECODE": "",  # as where pip has compiled all modules
+    }  # fmt: skip
     parts, (told, tell) = [str(part) for part in command], os.pipe()
     with (output or Path(os.devnull)).open("wb") as file, os.fdopen(told, "rb") as report:
         measured = sys.executable, "-S", "-c", MEASURE, str(tell), *parts
