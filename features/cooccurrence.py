@@ -4,9 +4,8 @@ Counts are over *sentence pairs*: C_e and C_f are the numbers of pairs whose sou
 C_ef the number of pairs that contain both, however often. Dice(e, f) = 2 C_ef / (C_e + C_f)  [TLK05 §3].
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -23,6 +22,9 @@ A kept cell has C_ef >= MINIMUM_DICE / 2 · C_e, and the C_ef of a row add up to
 sentences: a row keeps at most 2 / MINIMUM_DICE · (mean length of the target sentences of e) cells however long the
 corpus.
 """
+
+_SENTENCES_AT_ONCE = 1 << 25
+"""Sentences that are listed at once for the words that they contain, 4 bytes each."""
 
 _CELLS_PER_CHUNK = 1 << 20
 """Cells that a worker has space for, 8 bytes each; fewer only where a source word has more."""
@@ -62,14 +64,6 @@ class CooccurrenceTable:
         return dice
 
 
-class _Types(NamedTuple):
-    """The distinct words of each sentence s, from offsets[s] on.  counts: (V,) sentences of each word."""
-
-    words: I32
-    offsets: I64
-    counts: I32
-
-
 def count_cooccurrences(
     bitext: Bitext,
     *,
@@ -80,7 +74,7 @@ def count_cooccurrences(
 
     For each source word, its sentences are walked and their target words added up in one array of V_target counters
     per thread; the row is then pruned and written out. Peak memory beyond the result and the bitext: 4 bytes for
-    each token of either side, plus about 16 MB for each core.
+    each source token, at most 270 MB, plus about 16 MB for each core.
     """
     sizes = len(bitext.source.vocabulary), len(bitext.target.vocabulary)
     return count_pairs(Pairs.cut(bitext, 0, len(bitext)), *sizes, minimum_dice, on_progress)
@@ -90,41 +84,41 @@ def count_pairs(
     pairs: Pairs, n_source: int, n_target: int, minimum_dice: float, on_progress: Callable[[float], None] | None = None
 ) -> CooccurrenceTable:
     """`count_cooccurrences` of sentence pairs whose vocabularies have these sizes."""
-    n_pairs = len(pairs.edge_offsets) - 1
-    sentence_offsets, sentences = _sentences_of_words(pairs.source, pairs.source_offsets, n_source)
-    source_counts = np.diff(sentence_offsets).astype(np.int32)
-    target = _Types(*_distinct_words(pairs.target, pairs.target_offsets, n_target))
-    lengths, bounds = np.diff(target.offsets), np.empty(n_source, np.int64)
-    for first, last in runs(sentence_offsets, _CELLS_PER_CHUNK):
-        places = sentence_offsets[first : last + 1]
-        total = np.append(0, np.cumsum(lengths[sentences[places[0] : places[-1]]]))
-        bounds[first:last] = np.diff(total[places - places[0]])
-    np.minimum(bounds, n_target, out=bounds)  # the most cells of each row, before pruning
+    source, target = (pairs.source, pairs.source_offsets), (pairs.target, pairs.target_offsets)
+    source_counts, bounds = _count_sentences(*source, pairs.target_offsets, n_source)
+    target_counts, _ = _count_sentences(*target, pairs.source_offsets, n_target)
+    occurrences = np.append(0, np.cumsum(source_counts, dtype=np.int64))
+    cells = np.append(0, np.cumsum(np.minimum(bounds, n_target)))  # at most so many, before pruning
 
-    def count(chunk: tuple[int, int]) -> tuple[I32, I32, I64]:
-        first, last = chunk
-        capacity = int(bounds[first:last].sum())
+    def chunks() -> Iterator[tuple[int, int, int, I64, I32]]:
+        for low, high in runs(occurrences, _SENTENCES_AT_ONCE):
+            starts = occurrences[low : high + 1] - occurrences[low]
+            sentences = _sentences_of_words(*source, low, starts)
+            for first, last in runs(cells[low : high + 1], _CELLS_PER_CHUNK):
+                yield low + first, low + last, low, starts, sentences
+
+    def count(chunk: tuple[int, int, int, I64, I32]) -> tuple[int, I32, I32, I64]:
+        first, last, *listed = chunk
+        capacity = int(cells[last] - cells[first])
         cell_targets, cell_counts = np.empty(capacity, np.int32), np.empty(capacity, np.int32)
         sizes = np.empty(last - first, np.int64)
-        used = _count_rows(
-            first, last, sentences, sentence_offsets, source_counts, target, minimum_dice,
-            cell_targets, cell_counts, sizes,
-        )  # fmt: skip
-        return cell_targets[:used].copy(), cell_counts[:used].copy(), sizes
+        row = source_counts, target_counts, minimum_dice, cell_targets, cell_counts, sizes
+        used = _count_rows(first, last, *listed, *target, *row)
+        return last, cell_targets[:used].copy(), cell_counts[:used].copy(), sizes
 
-    chunks = list(runs(np.concatenate([[0], np.cumsum(bounds)]), _CELLS_PER_CHUNK))
     parts = []
-    for done, part in enumerate(map_threads(count, chunks), 1):
-        parts.append(part)
+    for part in map_threads(count, chunks()):
+        parts.append(part[1:])
         if on_progress is not None:
-            on_progress(done / len(chunks))
+            on_progress(float(cells[part[0]] / max(cells[-1], 1)))
     row_offsets = np.cumsum(np.concatenate([[0], *(sizes for _, _, sizes in parts)]))
     targets, counts = np.empty(row_offsets[-1], np.int32), np.empty(row_offsets[-1], np.int32)
+    end = len(targets)
     while parts:  # each part is let go as soon as it is copied
-        first, last = chunks.pop()
-        cells = slice(row_offsets[first], row_offsets[last])
-        targets[cells], counts[cells], _ = parts.pop()
-    return CooccurrenceTable(source_counts, target.counts, row_offsets, targets, counts, n_pairs)
+        part_targets, part_counts, _ = parts.pop()
+        start = end - len(part_targets)
+        targets[start:end], counts[start:end], end = part_targets, part_counts, start
+    return CooccurrenceTable(source_counts, target_counts, row_offsets, targets, counts, len(pairs.edge_offsets) - 1)
 
 
 def add_cooccurrences(table: CooccurrenceTable, more: CooccurrenceTable) -> CooccurrenceTable:
@@ -153,74 +147,65 @@ def add_cooccurrences(table: CooccurrenceTable, more: CooccurrenceTable) -> Cooc
 
 
 @compiled
-def _sentences_of_words(ids, offsets, n_words):
-    """The sentences that contain each word w, sentences[starts[w] : starts[w + 1]], in order."""
+def _count_sentences(ids, offsets, other_offsets, n_words):
+    """Of each word, (V,): how many sentences contain it, and how many tokens the sentences beside these have."""
     latest = np.empty(n_words, np.int32)
     latest[:] = -1
-    starts = np.empty(n_words + 1, np.int64)
-    starts[:] = 0
+    sentences = np.empty(n_words, np.int32)
+    sentences[:] = 0
+    tokens = np.empty(n_words, np.int64)
+    tokens[:] = 0
     for s in range(len(offsets) - 1):
-        for t in range(U(offsets[s]), U(offsets[s + 1])):
-            word = U(ids[t])
-            starts[word + U(1)] += latest[word] != s
-            latest[word] = s
-    for w in range(n_words):
-        starts[w + 1] += starts[w]
-    sentences = np.empty(starts[-1], np.int32)
-    free = starts[:-1].copy()
-    latest[:] = -1
-    for s in range(len(offsets) - 1):
+        length = other_offsets[s + 1] - other_offsets[s]
         for t in range(U(offsets[s]), U(offsets[s + 1])):
             word = U(ids[t])
             if latest[word] != s:
                 latest[word] = s
-                sentences[free[word]] = s
-                free[word] += 1
-    return starts, sentences
+                sentences[word] += 1
+                tokens[word] += length
+    return sentences, tokens
 
 
 @compiled
-def _distinct_words(ids, offsets, n_words):
-    """Distinct words of each sentence, in order of first appearance, and the number of sentences of each word."""
-    stamp = np.empty(n_words, np.int32)
-    stamp[:] = -1
-    types = np.empty(len(ids), np.int32)
-    type_offsets = np.empty(len(offsets), np.int64)
-    type_offsets[0] = 0
-    sentence_counts = np.empty(n_words, np.int32)
-    sentence_counts[:] = 0
-    used = 0
+def _sentences_of_words(ids, offsets, low, starts):
+    """List the sentences that contain word low + w at starts[w] : starts[w + 1], in order, for all w."""
+    latest = np.empty(len(starts) - 1, np.int32)
+    latest[:] = -1
+    sentences = np.empty(starts[-1], np.int32)
+    free = starts[:-1].copy()
     for s in range(len(offsets) - 1):
         for t in range(U(offsets[s]), U(offsets[s + 1])):
-            word = U(ids[t])
-            if stamp[word] != s:
-                stamp[word] = s
-                sentence_counts[word] += 1
-                types[used] = word
-                used += 1
-        type_offsets[s + 1] = used
-    return types[:used], type_offsets, sentence_counts
+            word = U(ids[t] - low)  # far too large below the first
+            if word < U(len(latest)) and latest[word] != s:
+                latest[word] = s
+                sentences[free[word]] = s
+                free[word] += 1
+    return sentences
 
 
 @compiled
 def _count_rows(
-    first, last, sentences, sentence_offsets, source_counts, target, minimum_dice, cell_targets, cell_counts, sizes
-):
-    """Write the kept cells of rows first .. last; returns how many."""
-    types, type_offsets, target_counts = target
+    first, last, low, starts, sentences, tokens, offsets, source_counts, target_counts, minimum_dice,
+    cell_targets, cell_counts, sizes,
+):  # fmt: skip
+    """Write the kept cells of rows first .. last; returns how many.  low, ..., sentences: see `_sentences_of_words`."""
     counter = np.empty(len(target_counts), np.int32)
     counter[:] = 0
+    latest = np.empty(len(target_counts), np.int32)  # the last place in `sentences` whose sentence has the word
+    latest[:] = -1
     touched = np.empty(len(target_counts) + 1, np.int32)  # a word is written before it is new
     used = 0
     for e in range(first, last):
         n_touched = U(0)
-        for t in range(U(sentence_offsets[e]), U(sentence_offsets[e + 1])):
+        for t in range(starts[e - low], starts[e - low + 1]):
             s = sentences[t]
-            for position in range(U(type_offsets[s]), U(type_offsets[s + 1])):
-                f = U(types[position])
-                touched[n_touched] = f  # without a branch, whose outcome could not be predicted
-                n_touched += U(counter[f] == 0)
-                counter[f] += 1
+            for position in range(U(offsets[s]), U(offsets[s + 1])):
+                f = U(tokens[position])
+                if latest[f] != t:
+                    latest[f] = t
+                    touched[n_touched] = f  # without a branch, whose outcome could not be predicted
+                    n_touched += U(counter[f] == 0)
+                    counter[f] += 1
         row = counter, touched[:n_touched], cell_targets[used:], cell_counts[used:]
         kept = _end_row(source_counts[e], target_counts, minimum_dice, *row)
         used += kept
