@@ -35,10 +35,9 @@ class Pairs(NamedTuple):
         """Cut pairs first .. last out of a bitext."""
         source, target = bitext.source.offsets[first : last + 1], bitext.target.offsets[first : last + 1]
         shapes = np.stack([np.diff(source), np.diff(target)], axis=1)
-        return cls(
-            bitext.source.ids[source[0] : source[-1]], bitext.target.ids[target[0] : target[-1]],
-            source - source[0], target - target[0], edge_offsets(shapes),
-        )  # fmt: skip
+        offsets = [side - side[0] if first else side for side in (source, target)]  # of a whole text, no copy
+        ids = bitext.source.ids[source[0] : source[-1]], bitext.target.ids[target[0] : target[-1]]
+        return cls(*ids, offsets[0], offsets[1], edge_offsets(shapes))
 
     @property
     def directions(self) -> tuple[tuple[I32, I64, I32, I64], ...]:
