@@ -1,6 +1,5 @@
 """Threads for compiled kernels, which release the interpreter lock: their number, memory, maps, shared properties."""
 
-import ctypes
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -79,12 +78,6 @@ def usable_memory() -> int:
     with suppress(ValueError):  # nothing, or "max"
         limits.append(int(_content(Path("/sys/fs/cgroup/memory.max"))))
     return min(limits)
-
-
-def release_memory() -> None:
-    """Give free memory back to the system, where the C library can (glibc)."""
-    with suppress(AttributeError, OSError, TypeError):
-        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _content(path: Path) -> str:

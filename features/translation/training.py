@@ -8,7 +8,6 @@ import numpy as np
 
 from corpora.bitext import Bitext, Text, Vocabulary
 from corpora.ragged import I64
-from corpora.threads import release_memory
 from features.cooccurrence import CooccurrenceTable
 from features.translation.counting import THIS_MACHINE, Engine
 from features.translation.expectation import MOST_EDGES, Pass, Settings, Start, Training
@@ -131,8 +130,7 @@ def _train(
             begun = None  # what is given up in training takes no memory
         deadline = began + number * settings.seconds / len(lexicons)
         found[name] = Lexicon.from_parameters(training.run(deadline))
-        del training
-        release_memory()  # before the next one takes it
+        del training  # before the next one takes memory
     counts = (_add_occurrences(source, start.source_counts), _add_occurrences(target, start.target_counts))
     return TranslationModel(
         WordTable.from_words(words[0]), WordTable.from_words(words[1]), *counts, found,
