@@ -88,7 +88,7 @@ def expect(shard: Shard, cells: str, state: str, chain: tuple[float, float], hmm
     cells: file of the word pairs.  state: file of their probabilities.  chain: the numbers of a `Chain`.
     """
     pairs, chunks = shard.read()
-    ids, mine = cells_of(shard, pairs, chunks, cells)
+    ids, mine = cells_of(shard, pairs, cells)
     found = load(state)
     table = np.empty((len(ids) + 1, 2), np.float32)
     np.take(load(f"{state}.cells"), ids, axis=0, out=table[:-1], mode="clip")
@@ -118,7 +118,7 @@ def beside(shard: Shard, path: str) -> str:
     return f"{shard.path}.{Path(path).name}"
 
 
-def cells_of(shard: Shard, pairs: Pairs, chunks: list[Chunk], cells: str) -> tuple[I32, Cells]:
+def cells_of(shard: Shard, pairs: Pairs, cells: str) -> tuple[I32, Cells]:
     """The cells that have edges in a shard: ids (c,), ascending, and `Cells` of them; found once, cached in a file."""
     path = beside(shard, cells)
     if not Path(path).exists():

@@ -49,7 +49,7 @@ def train_translation(
     Peak memory beyond the text, with T words or pieces of it on both sides together, C pairs of them that are looked
     at, G of 10 occurrences or more on both sides and n cores, whichever lexicon takes more:
 
-        8 T + max(4 T + 16 C, 64 C + 2200 G + 20 MB · (n + 2))  bytes.
+        8 T + max(2 T + 16 C, 64 C + 2200 G + 20 MB · (n + 2))  bytes.
 
     C grows with the distinct pairs of words that stand in the same sentence pair and whose Dice is large enough, at
     most 2 / minimum_dice mean sentence lengths a source word.
