@@ -12,7 +12,7 @@ from features.translation import jumps
 from features.translation._lattice_kernels import JumpWeights
 from features.translation._translation_kernels import Chain, Counts, DirectionCounts, Emissions
 from features.translation.cells import Cells
-from features.translation.counting import Chunk, Chunks
+from features.translation.counting import Chunks
 from features.word_pairs import Pairs
 
 
