@@ -5,7 +5,7 @@ import re
 import warnings
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from itertools import islice
 from typing import NamedTuple
@@ -60,16 +60,19 @@ class Text:
     @property
     def occurrences(self) -> I64:
         """How often each word of the vocabulary is in the text, (V,)."""
-        counts = np.zeros(len(self.vocabulary), np.int64)
-        for first in range(0, len(self.ids), _CHUNK):  # NumPy copies what it counts
-            counts += np.bincount(self.ids[first : first + _CHUNK], minlength=len(counts))
-        return counts
+        return count_ids(self.ids, len(self.vocabulary))
 
     def take(self, sentences: I64) -> "Text":
         """The text of these sentences alone, (m,) indices, in their order, with the whole vocabulary."""
-        offsets = np.concatenate([[0], np.cumsum(self.lengths[sentences])])
-        parts = [self.ids[self.offsets[s] : self.offsets[s + 1]] for s in sentences]
-        return Text(np.concatenate([np.empty(0, np.int32), *parts]), offsets, self.vocabulary, self.language)
+        offsets = np.concatenate([[0], np.cumsum(np.diff(self.offsets)[sentences])])
+        blocks = np.split(sentences, np.flatnonzero(np.diff(sentences) != 1) + 1) if len(sentences) else []
+        parts = [self.ids[self.offsets[block[0]] : self.offsets[block[-1] + 1]] for block in blocks]
+        return replace(self, ids=np.concatenate([self.ids[:0], *parts]), offsets=offsets)
+
+    def cut(self, first: int, last: int) -> tuple[I32, I64]:
+        """The word ids of sentences first .. last, and where among them each begins and the last one ends."""
+        offsets = self.offsets[first : last + 1]
+        return self.ids[offsets[0] : offsets[-1]], offsets - offsets[0] if first else offsets  # of a whole text no copy
 
     def sentence(self, index: int) -> I32:
         """The word ids of one sentence, a view; negative counts from the end, IndexError beyond the last."""
@@ -81,6 +84,14 @@ class Text:
         used, ids = np.unique(self.ids, return_inverse=True)
         vocabulary = Vocabulary([self.vocabulary.words[word] for word in used.tolist()])
         return Text(ids.astype(np.int32), self.offsets, vocabulary, self.language)
+
+
+def count_ids(ids: I32, n: int) -> I64:
+    """How often each of the numbers below n is among some, (n,)."""
+    counts = np.zeros(n, np.int64)
+    for first in range(0, len(ids), _CHUNK):  # NumPy copies what it counts
+        counts += np.bincount(ids[first : first + _CHUNK], minlength=n)
+    return counts
 
 
 class SentencePair(NamedTuple):

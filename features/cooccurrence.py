@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from corpora.bitext import Bitext
+from corpora.bitext import Bitext, Text
 from corpora.compiled import compiled
 from corpora.ragged import F32, I32, I64
 from corpora.threads import map_threads
-from features.word_pairs import Pairs, U, find_cells, runs, sort_row
+from features.word_pairs import U, find_cells, runs, sort_row
 
 MINIMUM_DICE = 0.002
 """Cells with a smaller Dice are left out.
@@ -25,6 +25,12 @@ corpus.
 
 _SENTENCES_AT_ONCE = 1 << 25
 """Sentences that are listed at once for the words that they contain, 4 bytes each."""
+
+_MOST_LISTS = 8
+"""Lists of a text, each of which walks it: that of a long text takes more."""
+
+_WORDS_AT_ONCE = 1 << 22
+"""Source words that are looked at at once."""
 
 _CELLS_PER_CHUNK = 1 << 20
 """Cells that a worker has space for, 8 bytes each; fewer only where a source word has more."""
@@ -69,31 +75,32 @@ def count_cooccurrences(
     *,
     minimum_dice: float = MINIMUM_DICE,
     on_progress: Callable[[float], None] | None = None,
+    sizes: tuple[int, int] | None = None,
 ) -> CooccurrenceTable:
-    """Count the co-occurrences of a bitext.  on_progress: called with the fraction done.
+    """Count the co-occurrences of a bitext.  on_progress: called with the fraction done.  sizes: of vocabularies.
 
     For each source word, its sentences are walked and their target words added up in one array of V_target counters
     per thread; the row is then pruned and written out. Peak memory beyond the result and the bitext: 4 bytes for
-    each source token, at most 270 MB, plus about 16 MB for each core.
+    each source token, at most 135 MB or half a byte for each, about 16 MB for each core, and, if the text is one of
+    pieces, those of the target.
     """
-    sizes = len(bitext.source.vocabulary), len(bitext.target.vocabulary)
-    return count_pairs(Pairs.cut(bitext, 0, len(bitext)), *sizes, minimum_dice, on_progress)
-
-
-def count_pairs(
-    pairs: Pairs, n_source: int, n_target: int, minimum_dice: float, on_progress: Callable[[float], None] | None = None
-) -> CooccurrenceTable:
-    """`count_cooccurrences` of sentence pairs whose vocabularies have these sizes."""
-    source, target = (pairs.source, pairs.source_offsets), (pairs.target, pairs.target_offsets)
-    source_counts, bounds = _count_sentences(*source, pairs.target_offsets, n_source)
-    target_counts, _ = _count_sentences(*target, pairs.source_offsets, n_target)
+    n_source, n_target = sizes or (len(bitext.source.vocabulary), len(bitext.target.vocabulary))
+    target = bitext.target.cut(0, len(bitext))
+    target_counts, source_counts = np.zeros(n_target, np.int32), np.zeros(n_source, np.int32)
+    bounds = np.zeros(n_source, np.int64)  # words of the sentences beside those with the word
+    _count_sentences(0, *target, target[1], target_counts, np.zeros(n_target, np.int64))
+    for first, *source in _parts(bitext.source):
+        _count_sentences(first, *source, target[1], source_counts, bounds)
     occurrences = np.append(0, np.cumsum(source_counts, dtype=np.int64))
     cells = np.append(0, np.cumsum(np.minimum(bounds, n_target)))  # at most so many, before pruning
 
     def chunks() -> Iterator[tuple[int, int, int, I64, I32]]:
-        for low, high in runs(occurrences, _SENTENCES_AT_ONCE):
+        for low, high in runs(occurrences, max(_SENTENCES_AT_ONCE, occurrences[-1] // _MOST_LISTS)):
             starts = occurrences[low : high + 1] - occurrences[low]
-            sentences = _sentences_of_words(*source, low, starts)
+            free, latest = starts[:-1].copy(), np.full(high - low, -1, np.int32)
+            sentences = np.empty(starts[-1], np.int32)
+            for first, *source in _parts(bitext.source):
+                _list_sentences(first, *source, low, latest, free, sentences)
             for first, last in runs(cells[low : high + 1], _CELLS_PER_CHUNK):
                 yield low + first, low + last, low, starts, sentences
 
@@ -118,7 +125,13 @@ def count_pairs(
         part_targets, part_counts, _ = parts.pop()
         start = end - len(part_targets)
         targets[start:end], counts[start:end], end = part_targets, part_counts, start
-    return CooccurrenceTable(source_counts, target_counts, row_offsets, targets, counts, len(pairs.edge_offsets) - 1)
+    return CooccurrenceTable(source_counts, target_counts, row_offsets, targets, counts, len(bitext))
+
+
+def _parts(text: Text) -> Iterator[tuple[int, I32, I64]]:
+    """Yield the text in parts: the number of the first sentence, the words, and where each sentence begins and ends."""
+    for first, last in runs(text.offsets, _WORDS_AT_ONCE):
+        yield first, *text.cut(first, last)
 
 
 def add_cooccurrences(table: CooccurrenceTable, more: CooccurrenceTable) -> CooccurrenceTable:
@@ -147,40 +160,36 @@ def add_cooccurrences(table: CooccurrenceTable, more: CooccurrenceTable) -> Cooc
 
 
 @compiled
-def _count_sentences(ids, offsets, other_offsets, n_words):
-    """Of each word, (V,): how many sentences contain it, and how many tokens the sentences beside these have."""
-    latest = np.empty(n_words, np.int32)
+def _count_sentences(first, ids, offsets, other_offsets, sentences, tokens):
+    """Count for each word, (V,), sentences that contain it, and the tokens of those beside them.
+
+    first: number of the first sentence.  other_offsets: of all sentences beside.
+    """
+    latest = np.empty(len(sentences), np.int32)
     latest[:] = -1
-    sentences = np.empty(n_words, np.int32)
-    sentences[:] = 0
-    tokens = np.empty(n_words, np.int64)
-    tokens[:] = 0
     for s in range(len(offsets) - 1):
-        length = other_offsets[s + 1] - other_offsets[s]
+        length = other_offsets[first + s + 1] - other_offsets[first + s]
         for t in range(U(offsets[s]), U(offsets[s + 1])):
             word = U(ids[t])
             if latest[word] != s:
                 latest[word] = s
                 sentences[word] += 1
                 tokens[word] += length
-    return sentences, tokens
 
 
 @compiled
-def _sentences_of_words(ids, offsets, low, starts):
-    """List the sentences that contain word low + w at starts[w] : starts[w + 1], in order, for all w."""
-    latest = np.empty(len(starts) - 1, np.int32)
-    latest[:] = -1
-    sentences = np.empty(starts[-1], np.int32)
-    free = starts[:-1].copy()
+def _list_sentences(first, ids, offsets, low, latest, free, sentences):
+    """Write the sentences that contain word low + w to sentences[free[w]] and after it, in order, for all w.
+
+    first: number of the first sentence.  latest: the last one written of each word, or -1.
+    """
     for s in range(len(offsets) - 1):
         for t in range(U(offsets[s]), U(offsets[s + 1])):
             word = U(ids[t] - low)  # far too large below the first
-            if word < U(len(latest)) and latest[word] != s:
-                latest[word] = s
-                sentences[free[word]] = s
+            if word < U(len(latest)) and latest[word] != first + s:
+                latest[word] = first + s
+                sentences[free[word]] = first + s
                 free[word] += 1
-    return sentences
 
 
 @compiled
@@ -188,7 +197,7 @@ def _count_rows(
     first, last, low, starts, sentences, tokens, offsets, source_counts, target_counts, minimum_dice,
     cell_targets, cell_counts, sizes,
 ):  # fmt: skip
-    """Write the kept cells of rows first .. last; returns how many.  low, ..., sentences: see `_sentences_of_words`."""
+    """Write the kept cells of rows first .. last; returns how many.  low, ..., sentences: see `_list_sentences`."""
     counter = np.empty(len(target_counts), np.int32)
     counter[:] = 0
     latest = np.empty(len(target_counts), np.int32)  # the last place in `sentences` whose sentence has the word

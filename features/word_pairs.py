@@ -33,11 +33,9 @@ class Pairs(NamedTuple):
     @classmethod
     def cut(cls, bitext: Bitext, first: int, last: int) -> "Pairs":
         """Cut pairs first .. last out of a bitext."""
-        source, target = bitext.source.offsets[first : last + 1], bitext.target.offsets[first : last + 1]
-        shapes = np.stack([np.diff(source), np.diff(target)], axis=1)
-        offsets = [side - side[0] if first else side for side in (source, target)]  # of a whole text, no copy
-        ids = bitext.source.ids[source[0] : source[-1]], bitext.target.ids[target[0] : target[-1]]
-        return cls(*ids, offsets[0], offsets[1], edge_offsets(shapes))
+        (source, of_source), (target, of_target) = bitext.source.cut(first, last), bitext.target.cut(first, last)
+        shapes = np.stack([np.diff(of_source), np.diff(of_target)], axis=1)
+        return cls(source, target, of_source, of_target, edge_offsets(shapes))
 
     @property
     def directions(self) -> tuple[tuple[I32, I64, I32, I64], ...]:
@@ -88,7 +86,7 @@ class WordPairs(NamedTuple):
 
 @compiled
 def _find(source_tokens, target_tokens, source_offsets, target_offsets, offsets, n_source, n_target):
-    starts, pair_of, place = list_occurrences(np.int64(0), len(offsets) - 1, source_tokens, source_offsets, n_source)
+    starts, pair_of, place = list_occurrences(source_tokens, source_offsets, n_source)
     of_edge = np.empty(offsets[-1], np.int32)
     source = np.empty(offsets[-1] + 1, np.int32)  # one more than there can be: a pair is written before it is new
     target = np.empty(offsets[-1] + 1, np.int32)
@@ -180,23 +178,22 @@ def sort_row(row):
 
 
 @compiled
-def list_occurrences(first, last, tokens, offsets, n_words):
-    """List the occurrences of each word in sentences first .. last.
+def list_occurrences(tokens, offsets, n_words):
+    """List the occurrences of each word in some sentences.
 
     Word w has the occurrences starts[w] : starts[w + 1], in order, each in sentence pair_of at position place.
     """
-    start = offsets[first]
-    n = offsets[last] - start
+    n = len(tokens)
     starts = np.empty(n_words + 1, np.int64)
     starts[:] = 0
-    for t in range(U(start), U(start + n)):
+    for t in range(U(n)):
         starts[U(tokens[t]) + U(1)] += 1
     for w in range(n_words):
         starts[w + 1] += starts[w]
     pair_of = np.empty(n, np.int32)
     place = np.empty(n, np.int32)
     free = starts[:-1].copy()
-    for i in range(first, last):
+    for i in range(len(offsets) - 1):
         for t in range(U(offsets[i]), U(offsets[i + 1])):
             word = U(tokens[t])
             at = U(free[word])

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
+from typing import Any
 from weakref import ref
 
 import numpy as np
@@ -29,18 +30,19 @@ class ClusterEngine:
     def __init__(self, connection: Connection, folder: Path) -> None:
         self.connection, self.folder = connection, folder
         self.names = (f"{number}.npz" for number in count())
-        self._texts: list[tuple[list[ref[I32]], int, list[Shard]]] = []
+        self._texts: list[tuple[list[ref[Any]], int, list[Shard]]] = []
 
     def shards(self, bitext: Bitext, batches: int) -> list[Shard]:
-        """The shards of a text, written once for all `Bitext` objects with the same arrays of ids."""
-        ids = bitext.source.ids, bitext.target.ids
-        for texts, parts, shards in self._texts:
-            if parts == batches and all(text() is mine for text, mine in zip(texts, ids, strict=True)):
+        """The shards of a text, written once for all `Bitext` objects with the same arrays of ids and vocabularies."""
+        texts = bitext.source, bitext.target
+        of_text = [*(text.ids for text in texts), *(text.vocabulary for text in texts)]
+        for known, parts, shards in self._texts:
+            if parts == batches and all(part() is mine for part, mine in zip(known, of_text, strict=True)):
                 return shards
         folder = self.folder / f"text{len(self._texts)}"
         folder.mkdir()
         shards = write_shards(folder, bitext, batches, self.connection.at_once)
-        self._texts.append(([*map(ref, ids)], batches, shards))
+        self._texts.append(([*map(ref, of_text)], batches, shards))
         return shards
 
     def cooccurrences(

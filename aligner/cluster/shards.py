@@ -9,7 +9,7 @@ from zipfile import BadZipFile, is_zipfile
 
 import numpy as np
 
-from corpora.bitext import Bitext
+from corpora.bitext import Bitext, Text, Vocabulary
 from corpora.errors import CorpusError
 from corpora.ragged import Array, Arrays
 from features.translation.counting import Chunk, chunks_of, cut_chunks
@@ -29,17 +29,19 @@ class Shard(NamedTuple):
     batch: int
     sizes: tuple[int, int]
 
-    def read(self) -> tuple[Pairs, list[Chunk]]:
-        """Read the pairs, with word ids of the whole text, and the chunks."""
+    def read(self) -> tuple[Bitext, list[Chunk]]:
+        """Read the pairs, with word ids of the whole text but without its words, and the chunks."""
         found = load(self.path)
         ends = found["ends"].tolist()
-        pairs = Pairs(*(found[name] for name in Pairs._fields))
-        return pairs, list(zip([0, *ends[:-1]], ends, strict=True))
+        source, target = (
+            Text(found[side], found[f"{side}_offsets"], Vocabulary([]), None) for side in ("source", "target")
+        )
+        return Bitext(source, target), list(zip([0, *ends[:-1]], ends, strict=True))
 
 
 def write_shards(folder: Path, bitext: Bitext, batches: int, at_once: int) -> list[Shard]:
     """Write a text as shards, for `at_once` threads of workers."""
-    chunks = cut_chunks(Pairs.cut(bitext, 0, len(bitext)))
+    chunks = cut_chunks(bitext)
     batches = min(batches, len(chunks))
     shards: list[Shard] = []
     for batch in range(batches):

@@ -6,8 +6,9 @@ from typing import NamedTuple
 import numpy as np
 
 from aligner.cluster.shards import Shard, load, save
+from corpora.bitext import Bitext
 from corpora.ragged import F64, I32, I64, Array
-from features.cooccurrence import add_rows, count_pairs
+from features.cooccurrence import add_rows, count_cooccurrences
 from features.translation import jumps
 from features.translation._lattice_kernels import JumpWeights
 from features.translation._translation_kernels import Chain, Counts, DirectionCounts, Emissions
@@ -33,7 +34,7 @@ def count_words(shard: Shard) -> tuple[Words, Words, Words]:
 
     Returns the number of sentence pairs with each source word, and each target word, and of each source word's cells.
     """
-    table = count_pairs(shard.read()[0], *shard.sizes, 0.0)
+    table = count_cooccurrences(shard.read()[0], minimum_dice=0.0, sizes=shard.sizes)
     cells = Words.of(np.diff(table.row_offsets))
     for name in ("targets", "counts"):
         save(f"{shard.path}.{name}", getattr(table, name))
@@ -87,8 +88,8 @@ def expect(shard: Shard, cells: str, state: str, chain: tuple[float, float], hmm
 
     cells: file of the word pairs.  state: file of their probabilities.  chain: the numbers of a `Chain`.
     """
-    pairs, chunks = shard.read()
-    ids, mine = cells_of(shard, pairs, cells)
+    bitext, chunks = shard.read()
+    ids, mine = cells_of(shard, bitext, cells)
     found = load(state)
     table = np.empty((len(ids) + 1, 2), np.float32)
     np.take(load(f"{state}.cells"), ids, axis=0, out=table[:-1], mode="clip")
@@ -101,7 +102,7 @@ def expect(shard: Shard, cells: str, state: str, chain: tuple[float, float], hmm
         np.zeros((len(table), columns)), DirectionCounts(np.zeros(shard.sizes[1]), jumps.new_jumps(forward.groups)),
         DirectionCounts(np.zeros(shard.sizes[0]), jumps.new_jumps(reverse.groups)), np.zeros(2),
     )  # fmt: skip
-    text = Chunks(pairs, chunks, 1)
+    text = Chunks(bitext, chunks, 1)
     text.use(mine)
     text.add(emissions, Chain(forward, reverse, *chain), hmm, None, counts)
     save(beside(shard, state), counts.cells[:-1])
@@ -118,13 +119,13 @@ def beside(shard: Shard, path: str) -> str:
     return f"{shard.path}.{Path(path).name}"
 
 
-def cells_of(shard: Shard, pairs: Pairs, cells: str) -> tuple[I32, Cells]:
+def cells_of(shard: Shard, bitext: Bitext, cells: str) -> tuple[I32, Cells]:
     """The cells that have edges in a shard: ids (c,), ascending, and `Cells` of them; found once, cached in a file."""
     path = beside(shard, cells)
     if not Path(path).exists():
         every = Cells(load(cells)["row_offsets"], load(f"{cells}.targets"), shard.sizes[1])
         edges = np.zeros((len(every), 1))
-        every.add_evenly(pairs, np.ones((len(pairs.edge_offsets) - 1, 1)), edges)
+        every.add_evenly(Pairs.cut(bitext, 0, len(bitext)), np.ones((len(bitext), 1)), edges)
         ids = np.flatnonzero(edges)
         save(f"{path}.ids", ids.astype(np.int32))
         save(f"{path}.targets", every.targets[ids])

@@ -106,20 +106,20 @@ class Counts(NamedTuple):
 
 
 @compiled
-def infer(first, last, text, edge_offsets, by_row, null, weights, uniform, p0, hmm, lattice, moves, values):
-    """Posteriors of the edges of pairs first .. last in one direction, (E,), in place of their emissions.
+def infer(text, edge_offsets, by_row, null, weights, uniform, p0, hmm, lattice, moves, values):
+    """Posteriors of the edges of n pairs in one direction, (E,), in place of their emissions.
 
     text: see `Pairs.directions`.  by_row: whether the edges of a word that is generated stand side by side.
     null: (V,) probabilities of these words given NULL.  hmm: or IBM Model 1.  moves: what is expected of these pairs,
-    unless its arrays are empty.  Returns the log likelihoods, (n,), of n pairs, 0 where a side is empty.
+    unless its arrays are empty.  Returns the log likelihoods, (n,), 0 where a side is empty.
     """
     words, word_offsets, states, state_offsets = text
     at, of_word = U(0), U(0)
-    log_likelihoods = np.zeros(last - first)
-    for i in range(first, last):
+    log_likelihoods = np.zeros(len(edge_offsets) - 1)
+    for i in range(len(log_likelihoods)):
         T = word_offsets[i + 1] - word_offsets[i]
         S = state_offsets[i + 1] - state_offsets[i]
-        edge = U(edge_offsets[i] - edge_offsets[first])
+        edge = U(edge_offsets[i])
         word_step, state_step = (U(S), U(1)) if by_row else (U(1), U(T))
         P = U(lattices.padded(S))
         if T > 0 and S > 0:
@@ -132,7 +132,7 @@ def infer(first, last, text, edge_offsets, by_row, null, weights, uniform, p0, h
                     for s in range(U(S), P):
                         lattice.emission[t * P + s] = 0.0
                 lattices.prepare(lattice, states[state_offsets[i] : state_offsets[i + 1]], weights, uniform, p0)
-                log_likelihoods[i - first] = lattices.forward_backward(lattice, T, S, uniform, p0)
+                log_likelihoods[i] = lattices.forward_backward(lattice, T, S, uniform, p0)
                 if len(moves.needs) > 0:
                     lattices.find_moves(lattice, T, S, uniform, p0, moves, at)
                 for t in range(U(T)):
@@ -140,7 +140,7 @@ def infer(first, last, text, edge_offsets, by_row, null, weights, uniform, p0, h
                         values[edge + t * word_step + s * state_step] = lattice.posterior[t * P + s]
             else:
                 in_place = values, edge, word_step, state_step
-                log_likelihoods[i - first] = lattices.mix(lattice, T, S, p0, *in_place)
+                log_likelihoods[i] = lattices.mix(lattice, T, S, p0, *in_place)
             if len(moves.null) > 0:
                 for t in range(U(T)):
                     moves.null[of_word + t] = lattice.null_posterior[t]
@@ -150,19 +150,18 @@ def infer(first, last, text, edge_offsets, by_row, null, weights, uniform, p0, h
 
 
 def infer_both(
-    first: int, last: int, pairs: Pairs, null: tuple[F32, F32], chain: Chain, hmm: bool, values: F32,
+    pairs: Pairs, null: tuple[F32, F32], chain: Chain, hmm: bool, values: F32,
     moves: Sequence[lattices.Moves] | None = None,
 ) -> F64:  # fmt: skip
     """`infer` in both directions, values (2, E); returns the log likelihoods (2, n).
 
     null: of target words, then of source words.
     """
-    lengths = [np.diff(offsets[first : last + 1]) for offsets in (pairs.source_offsets, pairs.target_offsets)]
-    lattice = make_lattice(np.concatenate(lengths), np.concatenate(lengths[::-1]))  # one for both
+    lattice = make_lattice(pairs.shapes.T.ravel(), pairs.shapes.T[::-1].ravel())  # one for both
     none, weights = make_moves(0, 0, False), (chain.forward, chain.reverse)
     return np.stack([
         infer(
-            first, last, text, pairs.edge_offsets, reverse == 1, null[reverse], weights[reverse], chain.uniform,
+            text, pairs.edge_offsets, reverse == 1, null[reverse], weights[reverse], chain.uniform,
             chain.p0, hmm, lattice, none if moves is None else moves[reverse], values[reverse],
         )
         for reverse, text in enumerate(pairs.directions)
@@ -192,16 +191,15 @@ def add_links(ids, links, cells):
 
 
 @compiled
-def add_moves(first, last, text, groups, hmm, moves, total):
-    """Add what `infer` has found of pairs first .. last to `total`, but for `Moves.counts` and `Moves.contexts`.
+def add_moves(text, groups, hmm, moves, total):
+    """Add what `infer` has found of some pairs to `total`, but for `Moves.counts` and `Moves.contexts`.
 
     groups: of the words of the states.  Needs are added times the weights, see `Jumps`.
     """
-    words, word_offsets, states, offsets = text
-    for t in range(word_offsets[first], word_offsets[last]):
-        total.null[words[t]] += lattices.on_grid(moves.null[t - word_offsets[first]], lattices.LINKS)
+    words, _, states, offsets = text
+    for t in range(len(words)):
+        total.null[words[t]] += lattices.on_grid(moves.null[t], lattices.LINKS)
     if not hmm:
         return
-    for i in range(first, last):
-        sentence = states[offsets[i] : offsets[i + 1]]
-        lattices.add_moves(sentence, groups, moves, offsets[i] - offsets[first], total.jumps)
+    for i in range(len(offsets) - 1):
+        lattices.add_moves(states[offsets[i] : offsets[i + 1]], groups, moves, offsets[i], total.jumps)

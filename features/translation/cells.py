@@ -12,10 +12,7 @@ from corpora.compiled import compiled
 from corpora.ragged import F32, F64, I32, I64, Bools
 from features.cooccurrence import CooccurrenceTable
 from features.translation._translation_kernels import Emissions
-from features.word_pairs import Pairs, U, list_occurrences, runs, sort_row
-
-_WORDS_AT_ONCE = 1 << 22
-"""Words of a text that are listed at once, 8 bytes each."""
+from features.word_pairs import Pairs, U, list_occurrences, sort_row
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,14 +72,14 @@ class Cells:
         )
         return Cells(row_offsets, coarse, n_targets), parents
 
-    def emit(self, pairs: Pairs, first: int, last: int, emissions: Emissions) -> tuple[I32, F32]:
-        """The cell of every edge of pairs first .. last, and its emissions, (2, edges), forward and reverse.
+    def emit(self, pairs: Pairs, emissions: Emissions) -> tuple[I32, F32]:
+        """The cell of every edge of some pairs, and its emissions, (2, edges), forward and reverse.
 
         The cell is the number of cells where the two words have none.
         """
-        edges = pairs.edge_offsets - pairs.edge_offsets[first]
-        ids, values = np.empty(edges[last], np.int32), np.empty((2, edges[last]), np.float32)
-        occurrences = list_occurrences(first, last, pairs.source, pairs.source_offsets, self.n_sources)
+        edges = pairs.edge_offsets
+        ids, values = np.empty(edges[-1], np.int32), np.empty((2, edges[-1]), np.float32)
+        occurrences = list_occurrences(pairs.source, pairs.source_offsets, self.n_sources)
         cell_of = np.full(self.n_targets, -1, np.int32)
         targets = pairs.target, pairs.target_offsets
         _emit(*occurrences, *targets, edges, self.row_offsets, self.targets, cell_of, emissions, ids, values)
@@ -91,10 +88,9 @@ class Cells:
     def add_evenly(self, pairs: Pairs, weights: F64, counts: F64) -> None:
         """Add the weights of sentence pairs, (n, columns), to the counts (C, columns) of the cells of their edges."""
         cell_of = np.full(self.n_targets, -1, np.int32)
+        starts, pair_of, _ = list_occurrences(pairs.source, pairs.source_offsets, self.n_sources)
         targets = pairs.target, pairs.target_offsets
-        for first, last in runs(pairs.source_offsets, _WORDS_AT_ONCE):
-            starts, pair_of = list_occurrences(first, last, pairs.source, pairs.source_offsets, self.n_sources)[:2]
-            _add_evenly(starts, pair_of, *targets, self.row_offsets, self.targets, cell_of, weights, counts)
+        _add_evenly(starts, pair_of, *targets, self.row_offsets, self.targets, cell_of, weights, counts)
 
 
 @compiled

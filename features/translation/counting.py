@@ -46,34 +46,34 @@ class Expectation(Protocol):
 
 
 class Chunks:
-    """The expectation step over sentence pairs on all cores, some at once."""
+    """The expectation step over a text on all cores, some pairs at once."""
 
-    def __init__(self, pairs: Pairs, chunks: Sequence[Chunk], batches: int) -> None:
-        self.pairs, self.chunks, self.batches = pairs, chunks, min(batches, len(chunks))
+    def __init__(self, bitext: Bitext, chunks: Sequence[Chunk], batches: int) -> None:
+        self.bitext, self.chunks, self.batches = bitext, chunks, min(batches, len(chunks))
 
     def use(self, cells: Cells) -> None:
         self.cells = cells
 
     def add(self, emissions: Emissions, chain: Chain, hmm: bool, batch: int | None, counts: Counts) -> None:
-        pairs, null = self.pairs, (emissions.null_target, emissions.null_source)
+        null = emissions.null_target, emissions.null_source
         agreement = counts.cells.shape[1] == 1
 
-        def look(chunk: Chunk) -> tuple[Chunk, I32, F32, list[Moves], F64]:
-            first, last = chunk
-            ids, links = self.cells.emit(pairs, first, last, emissions)
-            J, K = (int(offsets[last] - offsets[first]) for offsets in (pairs.source_offsets, pairs.target_offsets))
+        def look(chunk: Chunk) -> tuple[Pairs, I32, F32, list[Moves], F64]:
+            pairs = Pairs.cut(self.bitext, *chunk)
+            ids, links = self.cells.emit(pairs, emissions)
+            J, K = len(pairs.source), len(pairs.target)
             moves = [make_moves(K, J, hmm), make_moves(J, K, hmm)]
-            likelihoods = infer_both(first, last, pairs, null, chain, hmm, links, moves)
+            likelihoods = infer_both(pairs, null, chain, hmm, links, moves)
             if agreement:  # a link counts as often as both directions make it  [LTK06, eq. 4]
                 links = links[:1] * links[1:]
-            return chunk, ids, links, moves, likelihoods
+            return pairs, ids, links, moves, likelihoods
 
         totals, jumps = (counts.forward, counts.reverse), (chain.forward, chain.reverse)
-        for chunk, ids, links, moves, likelihoods in map_threads(look, chunks_of(self.chunks, batch, self.batches)):
+        for pairs, ids, links, moves, likelihoods in map_threads(look, chunks_of(self.chunks, batch, self.batches)):
             kernels.add_links(ids, links, counts.cells)
             np.add(counts.log_likelihoods, rounded(likelihoods.sum(axis=1), JUMPS), out=counts.log_likelihoods)
             for text, weights, its_moves, total in zip(pairs.directions, jumps, moves, totals, strict=True):
-                kernels.add_moves(*chunk, text, weights.groups, hmm, its_moves, total)
+                kernels.add_moves(text, weights.groups, hmm, its_moves, total)
                 np.add(total.jumps.counts, rounded(its_moves.counts, JUMPS), out=total.jumps.counts)
                 np.add(total.jumps.contexts, rounded(its_moves.contexts, JUMPS), out=total.jumps.contexts)
 
@@ -89,8 +89,7 @@ class Engine(Protocol):
 
     def expectation(self, bitext: Bitext, batches: int) -> Expectation:
         """Return the expectation step over a text, in at most so many batches."""
-        pairs = Pairs.cut(bitext, 0, len(bitext))
-        return Chunks(pairs, cut_chunks(pairs), batches)
+        return Chunks(bitext, cut_chunks(bitext), batches)
 
 
 class _ThisMachine(Engine):
@@ -100,9 +99,10 @@ class _ThisMachine(Engine):
 THIS_MACHINE: Engine = _ThisMachine()
 
 
-def cut_chunks(pairs: Pairs) -> list[Chunk]:
+def cut_chunks(bitext: Bitext) -> list[Chunk]:
     """Chunks of pairs that are worked on at once, by the text alone."""
-    bytes_before = 16 * pairs.edge_offsets + 80 * (pairs.source_offsets + pairs.target_offsets)
+    J, K = bitext.source.lengths, bitext.target.lengths
+    bytes_before = np.append(0, np.cumsum(16 * J * K + 80 * (J + K)))
     total = int(bytes_before[-1])
     size = max(min(total // _CHUNKS, _CHUNK_BYTES), 1)
     ends = np.searchsorted(bytes_before, np.arange(size, total, size)).tolist()

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from corpora.bitext import Bitext
-from corpora.ragged import F32, F64, I64
+from corpora.ragged import F32, F64
 from features.cooccurrence import CooccurrenceTable
 from features.translation import jumps
 from features.translation._lattice_kernels import JUMPS, LINKS, Jumps, JumpWeights
@@ -22,12 +22,15 @@ from features.translation._translation_kernels import Chain, Counts, DirectionCo
 from features.translation.cells import Cells
 from features.translation.counting import THIS_MACHINE, Engine
 from features.translation.lexicon import KINDS, TINY, Classes, Side, build_levels, estimate
-from features.word_pairs import Pairs
+from features.word_pairs import Pairs, runs
 
 _FORGETTING = 0.6
 """Batch k = 0, 1, ... counts (k + 2) to minus this power, those before it the rest; α of Liang and Klein."""
 
 _BLOCK = 1 << 15
+
+_WORDS_AT_ONCE = 1 << 22
+"""Source words of the text that are counted evenly at once."""
 
 MOST_EDGES = 1 << 18
 """Sentence pairs of more word pairs than this (512 words on both sides) are left out of training; they are aligned."""
@@ -138,11 +141,10 @@ class Start:
         self.text = engine.expectation(bitext, settings.batches)
         least = KINDS[kind].minimum_dice if settings.minimum_dice is None else settings.minimum_dice
         table = engine.cooccurrences(bitext, least, None) if table is None else table
-        cells, self.pairs = Cells.from_table(table), Pairs.cut(bitext, 0, len(bitext))
+        cells, self.bitext = Cells.from_table(table), bitext
         occurrences = bitext.source.occurrences.astype(np.float64), bitext.target.occurrences.astype(np.float64)
-        full = np.flatnonzero(bitext.source.lengths * bitext.target.lengths)
-        text = bitext if len(full) == len(bitext) else bitext.take(full)
-        self.linkable = text.source.occurrences, text.target.occurrences
+        alone = bitext.take(np.flatnonzero(np.diff(bitext.source.offsets) * np.diff(bitext.target.offsets) == 0))
+        self.linkable = occurrences[0] - alone.source.occurrences, occurrences[1] - alone.target.occurrences
         if prior is None:
             groups = jumps.group_words(occurrences[0]), jumps.group_words(occurrences[1])
             self.jumps = jumps.first_jumps(groups[0]), jumps.first_jumps(groups[1])
@@ -179,21 +181,21 @@ class Training:
         counts = np.zeros((len(self.cells) + 1, 1 if settings.agreement else 2))
         self.counts = Counts(counts, forward, reverse, np.zeros(2))
         if start.anew:
-            self.count_evenly(start.pairs, start.linkable)
+            self.count_evenly(start.bitext, start.linkable)
 
-    def count_evenly(self, pairs: Pairs, linkable: tuple[I64, I64]) -> None:
+    def count_evenly(self, bitext: Bitext, linkable: tuple[F64, F64]) -> None:
         """Count as a pass of Model 1 does to which all words are as likely, whatever they translate.
 
         linkable: (V_source,), (V_target,) occurrences in pairs with words on both sides.
         """
-        counts, p0, shapes = self.counts, self.settings.p0, pairs.shapes
-        links = (1.0 - p0) / np.maximum(shapes, 1)
-        links = links.prod(axis=1, keepdims=True) if self.settings.agreement else links
-        self.cells.add_evenly(pairs, links, counts.cells)
+        counts, p0 = self.counts, self.settings.p0
+        for first, last in runs(bitext.source.offsets, _WORDS_AT_ONCE):
+            pairs = Pairs.cut(bitext, first, last)
+            links = (1.0 - p0) / np.maximum(pairs.shapes, 1)
+            links = links.prod(axis=1, keepdims=True) if self.settings.agreement else links
+            self.cells.add_evenly(pairs, links, counts.cells)
         for null, occurrences in zip((counts.reverse.null, counts.forward.null), linkable, strict=True):
             null += p0 * occurrences
-        if self.settings.iterations_1 == 0:
-            self.prune(again=True)
 
     def use(self, cells: Cells) -> None:
         self.cells = cells

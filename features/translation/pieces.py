@@ -9,9 +9,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from corpora.bitext import Text, Vocabulary
+from corpora.bitext import Text, Vocabulary, count_ids
 from corpora.compiled import compiled
 from corpora.ragged import F32, F64, I32, I64, Bools, edge_offsets
+from corpora.threads import shared_property
 from features.word_pairs import Pairs, U, runs
 
 LETTERS = 4
@@ -23,7 +24,7 @@ MOST = 8
 MOST_EDGES = 1 << 22
 """Edges of the pieces of a sentence pair. In a longer one each word is its first piece alone, which bounds memory."""
 
-_WORDS_AT_ONCE = 1 << 20
+_WORDS_AT_ONCE = 1 << 16
 """Words of a text that are cut at once."""
 
 _GOES_ON = "\x01"
@@ -94,38 +95,73 @@ class Units:
     def whole(self) -> bool:
         return len(self.of_words) == len(self.names) == len(self.offsets) - 1
 
+    @shared_property
+    def sizes(self) -> I64:
+        """(V,) how many units each word has."""
+        return np.diff(self.offsets)
+
     def occurrences(self, counts: I64) -> F64:
         """(len(names),) occurrences of the units in a text, by its words; counts: (V or fewer,)."""
-        times = np.repeat(counts, np.diff(self.offsets[: len(counts) + 1]))
+        times = np.repeat(counts, self.sizes[: len(counts)])
         found = np.bincount(self.of_words[: len(times)], times, len(self.names))
         return found.astype(np.float64)
 
     def cut(self, tokens: I32, first_alone: Bools | None = None) -> tuple[I32, I64]:
         """The units of some words, and where each word's begin.  first_alone: (n,) words that are cut short."""
-        sizes = np.diff(self.offsets)[tokens]
+        sizes = self.sizes.take(tokens)
         if first_alone is not None:
             sizes[first_alone] = 1
         bounds = np.append(0, np.cumsum(sizes))
-        places = np.repeat(self.offsets[tokens] - bounds[:-1], sizes) + np.arange(bounds[-1])
-        return self.of_words[places], bounds
+        places = np.repeat(self.offsets.take(tokens) - bounds[:-1], sizes)
+        places += np.arange(len(places))
+        return self.of_words.take(places), bounds
 
     def text(self, text: Text) -> Text:
         """A text of units in place of its words."""
         if self.whole:
             return text
-        parts, ends = [np.empty(0, np.int32)], [np.zeros(1, np.int64)]
-        for first, last in runs(text.offsets, _WORDS_AT_ONCE):
-            start = text.offsets[first]
-            units, bounds = self.cut(text.ids[start : text.offsets[last]])
-            parts.append(units)
-            ends.append(ends[-1][-1] + bounds[text.offsets[first + 1 : last + 1] - start])
-        return Text(np.concatenate(parts), np.concatenate(ends), Vocabulary(list(self.names)), text.language)
+        return _UnitText(text.ids, text.offsets, Vocabulary(list(self.names)), text.language, self)
+
+
+@dataclass(frozen=True, eq=False)
+class _UnitText(Text):
+    """A text of units that are cut when they are asked for, as all of them would take more memory than their words.
+
+    ids, offsets: of its words.
+    """
+
+    units: Units
+
+    @shared_property
+    def bounds(self) -> I64:
+        """(n + 1,) where the units of each sentence begin and those of the last one end."""
+        bounds = np.zeros(len(self) + 1, np.int64)
+        for first, last in runs(self.offsets, _WORDS_AT_ONCE):
+            tokens, ends = super().cut(first, last)
+            before = np.append(bounds[first], self.units.sizes.take(tokens)).cumsum()
+            bounds[first + 1 : last + 1] = before[ends[1:]]
+        return bounds
+
+    @property
+    def lengths(self) -> I64:
+        return np.diff(self.bounds)
+
+    @property
+    def occurrences(self) -> I64:
+        return self.units.occurrences(count_ids(self.ids, len(self.units.sizes))).astype(np.int64)
+
+    def cut(self, first: int, last: int) -> tuple[I32, I64]:
+        bounds = self.bounds[first : last + 1] - self.bounds[first]
+        units = np.empty(bounds[-1], np.int32)
+        for a, b in runs(self.offsets[first : last + 1], _WORDS_AT_ONCE):
+            units[bounds[a] : bounds[b]], _ = self.units.cut(super().cut(first + a, first + b)[0])
+        return units, bounds
 
 
 def cut_pairs(pairs: Pairs, source: Units, target: Units) -> tuple[Pairs, I64, I64]:
     """Sentence pairs of units, and where the units of each source and of each target word begin."""
     sides = (source, pairs.source, pairs.source_offsets), (target, pairs.target, pairs.target_offsets)
-    counts = [np.append(0, np.cumsum(np.diff(units.offsets)[tokens]))[offsets] for units, tokens, offsets in sides]
+    counts = [np.append(0, np.cumsum(units.sizes.take(tokens)))[offsets] for units, tokens, offsets in sides]
     long = np.diff(counts[0]) * np.diff(counts[1]) > MOST_EDGES
     (of_source, source_bounds), (of_target, target_bounds) = (
         units.cut(tokens, np.repeat(long, np.diff(offsets))) for units, tokens, offsets in sides

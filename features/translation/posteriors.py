@@ -226,7 +226,7 @@ class Decoder:
         reverse = tables.chain.reverse._replace(groups=tables.chain.reverse.groups[target])
         jumps = tables.chain._replace(forward=forward, reverse=reverse)
         null = tables.null_target[target], tables.null_source[source]
-        return infer_both(0, len(units.edge_offsets) - 1, units, null, jumps, hmm, emissions)
+        return infer_both(units, null, jumps, hmm, emissions)
 
     def _emissions(self, name: str, words: WordPairs) -> F32:
         """(2, E) probabilities of the units of each edge, in both directions, found once for each pair of them."""

@@ -130,7 +130,7 @@ def _share(pairs: I64, counts: F64, source: Units, target: Units) -> tuple[Cells
 
     In the forward direction all units of the source word give each of the target word alike, and the other way round.
     """
-    shapes = np.stack([np.diff(source.offsets)[pairs[:, 0]], np.diff(target.offsets)[pairs[:, 1]]], axis=1)
+    shapes = np.stack([source.sizes[pairs[:, 0]], target.sizes[pairs[:, 1]]], axis=1)
     every = Lists.of_all(shapes)
     first = source.offsets[pairs[every.pairs, 0]], target.offsets[pairs[every.pairs, 1]]
     rows, columns = source.of_words[first[0] + every.source], target.of_words[first[1] + every.target]

@@ -20,7 +20,6 @@ from features.translation.expectation import Pass, Settings, Start, Training
 from features.translation.jumps import new_jumps
 from features.translation.lexicon import KINDS, Table
 from features.translation.training import train_translation
-from features.word_pairs import Pairs
 
 U, P0 = 0.15, 0.3
 
@@ -197,8 +196,7 @@ def test_sums_are_the_same_in_whatever_order_and_groups(
     words = [len(text.vocabulary) for text in (corpus.source, corpus.target) * 3]
     emissions = Emissions(table, *(rng.random(n).astype(np.float32) for n in words))
     weights = [jumps._replace(inside=rng.random(jumps.inside.shape)) for jumps in training.jumps]
-    pairs = Pairs.cut(corpus, 0, len(corpus))
-    chunks = counting.cut_chunks(pairs)
+    chunks = counting.cut_chunks(corpus)
     assert len(chunks) > 10
 
     def count(*groups: np.ndarray) -> list[bytes]:
@@ -208,7 +206,7 @@ def test_sums_are_the_same_in_whatever_order_and_groups(
                 DirectionCounts(np.zeros(n), new_jumps(w.groups)) for n, w in zip(words[1::-1], weights, strict=True)
             ]
             counts = Counts(np.zeros((len(table), 1)), *sums, np.zeros(2))
-            part = counting.Chunks(pairs, [chunks[i] for i in group.tolist()], 1)
+            part = counting.Chunks(corpus, [chunks[i] for i in group.tolist()], 1)
             part.use(training.cells)
             part.add(emissions, Chain(*weights, U, P0), hmm, None, counts)
             arrays = [counts.cells, counts.log_likelihoods, *(a for d in counts[1:3] for a in (d.null, *d.jumps))]
