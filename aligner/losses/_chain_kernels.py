@@ -40,18 +40,13 @@ class ChainScratch(NamedTuple):
 
 
 @compiled
-def most_entries(i, chain):
-    """Return an upper bound on the entries that `corner_entries` writes of a sequence, repeated columns included."""
-    first, last = chain.offsets[i], chain.offsets[i + 1]
-    return 2 * (chain.starts[last] - chain.starts[first]) + 5 * (last - first) + 4
-
-
-@compiled
 def chain_scratch(chain):
     longest, most, M = 0, 0, chain.n_labels
     for i in range(len(chain.offsets) - 1):
-        longest = max(longest, chain.offsets[i + 1] - chain.offsets[i])
-        most = max(most, most_entries(i, chain))
+        first, last = chain.offsets[i], chain.offsets[i + 1]
+        longest = max(longest, last - first)
+        # The most entries that `corner_entries` writes of a sequence, repeated columns included.
+        most = max(most, 2 * (chain.starts[last] - chain.starts[first]) + 5 * (last - first) + 4)
     return ChainScratch(
         scores=np.empty((longest, M)),
         ahead=np.empty((longest, M)),

@@ -35,13 +35,6 @@ def score_edges(features, w, scores):
         scores[e] = total
 
 
-@compiled
-def add_costs(costs, scores):
-    """Loss-augment: add to each edge what linking it costs  [TLK05]."""
-    for e in range(len(costs)):
-        scores[e] += costs[e]
-
-
 class Blocks(NamedTuple):
     """The arrays of a matching problem, for compiled solvers.
 
@@ -81,10 +74,11 @@ def matching_scratch(blocks):
 
 @compiled
 def augmented_scores(i, blocks, w, scores):
-    """Set scores to the loss-augmented scores of a block's edges."""
+    """Set scores to the loss-augmented scores of a block's edges: to each is added what linking it costs  [TLK05]."""
     first, last = blocks.lists.offsets[i], blocks.lists.offsets[i + 1]
     score_edges(blocks.features[first:last], w, scores)
-    add_costs(blocks.costs[first:last], scores)
+    for e in range(last - first):
+        scores[e] += blocks.costs[first + e]
 
 
 @compiled

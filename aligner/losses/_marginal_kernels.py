@@ -33,20 +33,12 @@ class Polytope(NamedTuple):
 
 
 @compiled
-def count_parts(blocks, i):
-    """Return the number of parts of a block."""
-    J, K = blocks.lists.shapes[i, 0], blocks.lists.shapes[i, 1]
-    edges = blocks.lists.offsets[i + 1] - blocks.lists.offsets[i]
-    return edges + J * (blocks.source_capacity - 1) + K * (blocks.target_capacity - 1)
-
-
-@compiled
 def make_polytope(blocks, i):
     """Make the polytope of a block."""
     lists, of_source, of_target = blocks.lists, blocks.source_capacity - 1, blocks.target_capacity - 1
     J, K = lists.shapes[i, 0], lists.shapes[i, 1]
     first, last = lists.offsets[i], lists.offsets[i + 1]
-    parts = count_parts(blocks, i)
+    parts = last - first + J * of_source + K * of_target
     source, target = np.empty(parts, np.int32), np.empty(parts, np.int32)
     source[: last - first] = lists.source[first:last]
     target[: last - first] = lists.target[first:last]

@@ -37,17 +37,8 @@ HALVINGS = 12
 
 
 @compiled
-def maximum(values):
-    """Return the largest entry; like `copy` it is here because NumPy's function takes long to compile."""
-    top = -np.inf
-    for row in values:
-        for x in row:
-            top = max(top, x)
-    return top
-
-
-@compiled
 def copy(values, other):
+    """Set other to values; here, as NumPy's way takes long to compile."""
     for j in range(len(values)):
         other[j] = values[j]
 
@@ -61,7 +52,10 @@ def search(geometry, values, across, u, v, u_capacity, v_capacity, ceiling, tole
     rows, columns = values.shape
     weights, bits = np.empty((rows, columns)), np.empty(rows * columns)
     u_trial, v_trial = np.empty(rows), np.empty(columns)
-    highest = max(1.0, maximum(values))
+    highest = 1.0
+    for row in values:
+        for value in row:
+            highest = max(highest, value)
     capped = geometry == ENTROPIC and ceiling < np.inf  # weights of more than the ceiling are no error
     if geometry == ENTROPIC:
         if not capped:
