@@ -77,7 +77,7 @@ class Text:
     def sentence(self, index: int) -> I32:
         """The word ids of one sentence, a view; negative counts from the end, IndexError beyond the last."""
         sentence = range(len(self))[index]
-        return self.ids[self.offsets[sentence] : self.offsets[sentence + 1]]
+        return self.cut(sentence, sentence + 1)[0]
 
     def without_other_words(self) -> "Text":
         """The text with a vocabulary of the words that are in it alone."""

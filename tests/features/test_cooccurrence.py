@@ -63,6 +63,8 @@ def test_threads_and_chunks_do_not_matter(
     whole = count_cooccurrences(bitext)
     monkeypatch.setattr(parallel, "cores", lambda: workers)
     monkeypatch.setattr(cooccurrence, "_CELLS_PER_CHUNK", size)
+    monkeypatch.setattr(cooccurrence, "_WORDS_AT_ONCE", size)
+    monkeypatch.setattr(cooccurrence, "_SENTENCES_AT_ONCE", size)
     told: list[float] = []
     assert same(count_cooccurrences(bitext, on_progress=told.append), whole)
     assert told == sorted(told)

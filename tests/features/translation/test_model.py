@@ -17,7 +17,7 @@ from nltk.translate.ibm1 import IBMModel1
 from whole_texts import posteriors
 
 from corpora import threads
-from corpora.bitext import Bitext, BitextBuilder
+from corpora.bitext import Bitext, BitextBuilder, Text
 from corpora.normalize import Normalizer
 from corpora.readers import open_corpus
 from features.cooccurrence import count_cooccurrences
@@ -169,7 +169,8 @@ def test_the_lexicon_of_pieces_is_one_of_words_where_these_are_the_pieces(
 ) -> None:
     """Trained on a text of them; posteriors of words are means over their own pieces of sums over the others'."""
     sides = [Units.of(text.vocabulary.words, whole=False) for text in (parallel.source, parallel.target)]
-    cut = Bitext(sides[0].text(parallel.source), sides[1].text(parallel.target))
+    texts = (sides[0].text(parallel.source), sides[1].text(parallel.target))
+    cut = Bitext(*(Text(*text.cut(0, len(text)), text.vocabulary, text.language) for text in texts))
     model = train_translation(parallel, lexicons=["pieces"])
     found = posteriors(model, parallel)
     monkeypatch.setitem(KINDS, "pieces", KINDS["pieces"]._replace(whole=True))  # type: ignore[misc]
