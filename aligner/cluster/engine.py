@@ -23,6 +23,9 @@ from features.word_pairs import runs
 _CELLS_AT_ONCE = 1 << 22
 """Cells of shards that one task merges at most, unless a single word has more."""
 
+_SHARDS_AT_ONCE = 8
+"""Shards that one task counts: most of their word pairs are the same, and one is merged."""
+
 
 class ClusterEngine:
     """Counts texts on a cluster.  folder: for shards and their counts; all workers see it."""
@@ -52,9 +55,9 @@ class ClusterEngine:
         sizes = len(bitext.source.vocabulary), len(bitext.target.vocabulary)
         shards = self.shards(bitext, Settings.batches)
         source, target, cells = np.zeros(sizes[0], np.int32), np.zeros(sizes[1], np.int32), np.zeros(sizes[0], np.int64)
-        for _, (of_source, of_target, of_rows) in self.connection.run(
-            tasks.count_words, [(shard,) for shard in shards]
-        ):
+        together = max(1, min(_SHARDS_AT_ONCE, len(shards) // self.connection.at_once))
+        groups = [shards[first : first + together] for first in range(0, len(shards), together)]
+        for _, (of_source, of_target, of_rows) in self.connection.run(tasks.count_words, [(part,) for part in groups]):
             source[of_source.words] += of_source.counts
             target[of_target.words] += of_target.counts
             cells[of_rows.words] += of_rows.counts
@@ -62,13 +65,14 @@ class ClusterEngine:
         save(totals, {"source": source, "target": target})
         ranges = list(runs(np.append(0, np.cumsum(cells)), _CELLS_AT_ONCE))
         parts: list[tuple[I32, I32]] = [(np.empty(0, np.int32),) * 2] * len(ranges)
-        calls = [(shards, totals, *rows, minimum_dice) for rows in ranges]
+        heads = [group[0] for group in groups]
+        calls = [(heads, totals, *rows, minimum_dice) for rows in ranges]
         for done, (number, (row_sizes, *part)) in enumerate(self.connection.run(tasks.merge_words, calls), 1):
             cells[slice(*ranges[number])] = row_sizes
             parts[number] = part[0], part[1]
             if on_progress is not None:
                 on_progress(done / len(ranges))
-        for shard in shards:
+        for shard in heads:
             _remove(*(f"{shard.path}.{name}" for name in ("targets", "counts", "rows.npz")))
         targets, counts = (np.concatenate([np.empty(0, np.int32), *(part[i] for part in parts)]) for i in (0, 1))
         return CooccurrenceTable(source, target, np.append(0, np.cumsum(cells)), targets, counts, len(bitext))

@@ -1,12 +1,13 @@
 """Tasks of workers: functions of shards and other files, whose results do not depend on worker or repetition."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from aligner.cluster.shards import Shard, load, save
-from corpora.bitext import Bitext
+from corpora.bitext import Bitext, Text
 from corpora.ragged import F64, I32, I64, Array
 from features.cooccurrence import add_rows, count_cooccurrences
 from features.translation import jumps
@@ -29,12 +30,14 @@ class Words(NamedTuple):
         return cls(words, counts[words])
 
 
-def count_words(shard: Shard) -> tuple[Words, Words, Words]:
-    """Count co-occurrences in a shard, and save them in files beside it.
+def count_words(shards: list[Shard]) -> tuple[Words, Words, Words]:
+    """Count co-occurrences in some shards, and save them in files beside the first.
 
     Returns the number of sentence pairs with each source word, and each target word, and of each source word's cells.
     """
-    table = count_cooccurrences(shard.read()[0], minimum_dice=0.0, sizes=shard.sizes)
+    bitexts, shard = [shard.read()[0] for shard in shards], shards[0]
+    bitext = Bitext(_join([bitext.source for bitext in bitexts]), _join([bitext.target for bitext in bitexts]))
+    table = count_cooccurrences(bitext, minimum_dice=0.0, sizes=shard.sizes)
     cells = Words.of(np.diff(table.row_offsets))
     for name in ("targets", "counts"):
         save(f"{shard.path}.{name}", getattr(table, name))
@@ -42,10 +45,16 @@ def count_words(shard: Shard) -> tuple[Words, Words, Words]:
     return Words.of(table.source_counts), Words.of(table.target_counts), cells
 
 
+def _join(texts: list[Text]) -> Text:
+    offsets = np.append(0, np.cumsum(np.concatenate([text.lengths for text in texts])))
+    return replace(texts[0], ids=np.concatenate([text.ids for text in texts]), offsets=offsets)
+
+
 def merge_words(shards: list[Shard], totals: str, first: int, last: int, minimum_dice: float) -> tuple[I64, I32, I32]:
     """Add up the files of `count_words` for source words first .. last, and keep the cells with the least Dice.
 
-    totals: file with the sentence pairs of each word.  Returns each word's number of cells, their targets and counts.
+    shards: each the first of some that were counted together.  totals: file with the sentence pairs of each word.
+    Returns each word's number of cells, their targets and counts.
     """
     found = load(totals)
     rows, targets, counts = [np.empty(0, np.int64)], [np.empty(0, np.int32)], [np.empty(0, np.int32)]
