@@ -13,6 +13,7 @@ from corpora.bitext import Bitext, Text
 from corpora.compiled import compiled
 from corpora.ragged import F32, I32, I64
 from corpora.threads import map_threads
+from features import word_pairs
 from features.word_pairs import U, find_cells, runs, sort_row
 
 MINIMUM_DICE = 0.002
@@ -25,12 +26,6 @@ corpus.
 
 _SENTENCES_AT_ONCE = 1 << 25
 """Sentences that are listed at once for the words that they contain, 4 bytes each."""
-
-_MOST_LISTS = 8
-"""Lists of a text, each of which walks it: that of a long text takes more."""
-
-_WORDS_AT_ONCE = 1 << 22
-"""Source words that are looked at at once."""
 
 _CELLS_PER_CHUNK = 1 << 20
 """Cells that a worker has space for, 8 bytes each; fewer only where a source word has more."""
@@ -75,16 +70,17 @@ def count_cooccurrences(
     *,
     minimum_dice: float = MINIMUM_DICE,
     on_progress: Callable[[float], None] | None = None,
-    sizes: tuple[int, int] | None = None,
+    vocabularies: tuple[int, int] | None = None,
 ) -> CooccurrenceTable:
-    """Count the co-occurrences of a bitext.  on_progress: called with the fraction done.  sizes: of vocabularies.
+    """Count the co-occurrences of a bitext.  on_progress: called with the fraction done.
+
+    vocabularies: their sizes, where the text has words of larger ones than its own.
 
     For each source word, its sentences are walked and their target words added up in one array of V_target counters
     per thread; the row is then pruned and written out. Peak memory beyond the result and the bitext: 4 bytes for
-    each source token, at most 135 MB or half a byte for each, about 16 MB for each core, and, if the text is one of
-    pieces, those of the target.
+    each source token, at most 135 MB, about 16 MB for each core, and, of a text of pieces, those of the target.
     """
-    n_source, n_target = sizes or (len(bitext.source.vocabulary), len(bitext.target.vocabulary))
+    n_source, n_target = vocabularies or (len(bitext.source.vocabulary), len(bitext.target.vocabulary))
     target = bitext.target.cut(0, len(bitext))
     target_counts, source_counts = np.zeros(n_target, np.int32), np.zeros(n_source, np.int32)
     bounds = np.zeros(n_source, np.int64)  # words of the sentences beside those with the word
@@ -95,7 +91,7 @@ def count_cooccurrences(
     cells = np.append(0, np.cumsum(np.minimum(bounds, n_target)))  # at most so many, before pruning
 
     def chunks() -> Iterator[tuple[int, int, int, I64, I32]]:
-        for low, high in runs(occurrences, max(_SENTENCES_AT_ONCE, occurrences[-1] // _MOST_LISTS)):
+        for low, high in runs(occurrences, _SENTENCES_AT_ONCE):
             starts = occurrences[low : high + 1] - occurrences[low]
             free, latest = starts[:-1].copy(), np.full(high - low, -1, np.int32)
             sentences = np.empty(starts[-1], np.int32)
@@ -130,7 +126,7 @@ def count_cooccurrences(
 
 def _parts(text: Text) -> Iterator[tuple[int, I32, I64]]:
     """Yield the text in parts: the number of the first sentence, the words, and where each sentence begins and ends."""
-    for first, last in runs(text.offsets, _WORDS_AT_ONCE):
+    for first, last in runs(text.offsets, word_pairs.WORDS_AT_ONCE):
         yield first, *text.cut(first, last)
 
 
@@ -215,62 +211,27 @@ def _count_rows(
                     touched[n_touched] = f  # without a branch, whose outcome could not be predicted
                     n_touched += U(counter[f] == 0)
                     counter[f] += 1
-        row = counter, touched[:n_touched], cell_targets[used:], cell_counts[used:]
-        kept = _end_row(source_counts[e], target_counts, minimum_dice, *row)
+        kept = 0
+        for x in range(n_touched):
+            f = U(touched[x])
+            if 2.0 * counter[f] >= minimum_dice * (source_counts[e] + target_counts[f]):
+                touched[kept] = f
+                kept += 1
+            else:
+                counter[f] = 0
+        if 8 * kept < len(counter):
+            sort_row(touched[:kept])
+        else:  # a frequent word: in order they are found sooner than sorted
+            kept = 0
+            for word in range(len(counter)):
+                if counter[word] > 0:
+                    touched[kept] = word
+                    kept += 1
+        for x in range(kept):
+            f = U(touched[x])
+            cell_targets[used + x] = f
+            cell_counts[used + x] = counter[f]
+            counter[f] = 0
         used += kept
         sizes[e - first] = kept
     return used
-
-
-@compiled
-def _end_row(source_count, target_counts, minimum_dice, counter, touched, cell_targets, cell_counts):
-    """Write the words whose cells are kept, in order, and their counts; clear all counts; return how many are kept."""
-    kept = 0
-    for t in range(len(touched)):
-        f = U(touched[t])
-        if 2.0 * counter[f] >= minimum_dice * (source_count + target_counts[f]):
-            touched[kept] = f
-            kept += 1
-        else:
-            counter[f] = 0
-    if 8 * kept < len(counter):
-        sort_row(touched[:kept])
-    else:  # a frequent word: in order they are found sooner than sorted
-        kept = 0
-        for word in range(len(counter)):
-            if counter[word] > 0:
-                touched[kept] = word
-                kept += 1
-    for t in range(kept):
-        f = U(touched[t])
-        cell_targets[t] = f
-        cell_counts[t] = counter[f]
-        counter[f] = 0
-    return kept
-
-
-@compiled
-def add_rows(starts, targets, counts, source_counts, target_counts, minimum_dice):
-    """Add up counts of the same cell; row e has entries starts[e] .. starts[e + 1], in any order.
-
-    Returns the number of kept cells of each row, and their targets, ascending in each row, and counts.
-    """
-    sizes = np.empty(len(starts) - 1, np.int64)
-    cell_targets = np.empty(len(targets), np.int32)
-    cell_counts = np.empty(len(targets), np.int32)
-    counter = np.zeros(len(target_counts), np.int32)
-    touched = np.empty(len(target_counts), np.int32)
-    used = 0
-    for e in range(len(sizes)):
-        n_touched = 0
-        for entry in range(starts[e], starts[e + 1]):
-            f = targets[entry]
-            if counter[f] == 0:
-                touched[n_touched] = f
-                n_touched += 1
-            counter[f] += counts[entry]
-        row = counter, touched[:n_touched], cell_targets[used:], cell_counts[used:]
-        kept = _end_row(source_counts[e], target_counts, minimum_dice, *row)
-        used += kept
-        sizes[e] = kept
-    return sizes, cell_targets[:used].copy(), cell_counts[:used].copy()

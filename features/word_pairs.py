@@ -12,6 +12,9 @@ from corpora.bitext import Bitext
 from corpora.compiled import compiled
 from corpora.ragged import I32, I64, edge_offsets
 
+WORDS_AT_ONCE = 1 << 22
+"""Source words of a long text that are looked at together."""
+
 U = np.uint64  # numba tests whether a signed index counts from the end
 _READ_AHEAD = 16
 """Numbers in a cache line. A row that is searched for more words than it has cache lines is first read in order, which

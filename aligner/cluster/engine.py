@@ -4,7 +4,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
-from typing import Any
 from weakref import ref
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from aligner.cluster import tasks
 from aligner.cluster.connection import Connection
 from aligner.cluster.shards import Shard, save, write_shards
-from corpora.bitext import Bitext
+from corpora.bitext import Bitext, Text
 from corpora.ragged import I32
 from features.cooccurrence import CooccurrenceTable
 from features.translation._translation_kernels import Chain, Counts, Emissions
@@ -33,19 +32,17 @@ class ClusterEngine:
     def __init__(self, connection: Connection, folder: Path) -> None:
         self.connection, self.folder = connection, folder
         self.names = (f"{number}.npz" for number in count())
-        self._texts: list[tuple[list[ref[Any]], int, list[Shard]]] = []
+        self._texts: list[tuple[ref[Text], ref[Text], int, list[Shard]]] = []
 
     def shards(self, bitext: Bitext, batches: int) -> list[Shard]:
-        """The shards of a text, written once for all `Bitext` objects with the same arrays of ids and vocabularies."""
-        texts = bitext.source, bitext.target
-        of_text = [*(text.ids for text in texts), *(text.vocabulary for text in texts)]
-        for known, parts, shards in self._texts:
-            if parts == batches and all(part() is mine for part, mine in zip(known, of_text, strict=True)):
+        """The shards of a text, written once for all `Bitext` objects of the same two texts."""
+        for source, target, parts, shards in self._texts:
+            if parts == batches and source() is bitext.source and target() is bitext.target:
                 return shards
         folder = self.folder / f"text{len(self._texts)}"
         folder.mkdir()
         shards = write_shards(folder, bitext, batches, self.connection.at_once)
-        self._texts.append(([*map(ref, of_text)], batches, shards))
+        self._texts.append((ref(bitext.source), ref(bitext.target), batches, shards))
         return shards
 
     def cooccurrences(

@@ -5,11 +5,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from aligner.cluster.shards import Shard, load, save
 from corpora.bitext import Bitext, Text
 from corpora.ragged import F64, I32, I64, Array
-from features.cooccurrence import add_rows, count_cooccurrences
+from features.cooccurrence import count_cooccurrences
 from features.translation import jumps
 from features.translation._lattice_kernels import JumpWeights
 from features.translation._translation_kernels import Chain, Counts, DirectionCounts, Emissions
@@ -37,7 +38,7 @@ def count_words(shards: list[Shard]) -> tuple[Words, Words, Words]:
     """
     bitexts, shard = [shard.read()[0] for shard in shards], shards[0]
     bitext = Bitext(_join([bitext.source for bitext in bitexts]), _join([bitext.target for bitext in bitexts]))
-    table = count_cooccurrences(bitext, minimum_dice=0.0, sizes=shard.sizes)
+    table = count_cooccurrences(bitext, minimum_dice=0.0, vocabularies=shard.sizes)
     cells = Words.of(np.diff(table.row_offsets))
     for name in ("targets", "counts"):
         save(f"{shard.path}.{name}", getattr(table, name))
@@ -56,21 +57,19 @@ def merge_words(shards: list[Shard], totals: str, first: int, last: int, minimum
     shards: each the first of some that were counted together.  totals: file with the sentence pairs of each word.
     Returns each word's number of cells, their targets and counts.
     """
-    found = load(totals)
-    rows, targets, counts = [np.empty(0, np.int64)], [np.empty(0, np.int32)], [np.empty(0, np.int32)]
+    found, size = load(totals), last - first
+    total = csr_array((size, len(found["target"])), dtype=np.int32)
     for shard in shards:
         mine = load(f"{shard.path}.rows.npz")
         a, b = np.searchsorted(mine["words"], [first, last]).tolist()
-        cells = slice(*mine["offsets"][[a, b]].tolist())
-        rows.append(np.repeat(mine["words"][a:b] - first, np.diff(mine["offsets"][a : b + 1])))
-        targets.append(load(f"{shard.path}.targets")[cells])
-        counts.append(load(f"{shard.path}.counts")[cells])
-    row = np.concatenate(rows)
-    order = np.argsort(row, kind="stable")  # merges what is sorted
-    starts = np.searchsorted(row, np.arange(last - first + 1), sorter=order)
-    entries = starts, np.concatenate(targets)[order], np.concatenate(counts)[order]
-    merged: tuple[I64, I32, I32] = add_rows(*entries, found["source"][first:last], found["target"], minimum_dice)
-    return merged
+        offsets, sizes = mine["offsets"][a : b + 1], np.zeros(size, np.int64)
+        sizes[mine["words"][a:b] - first] = np.diff(offsets)
+        cells = [load(f"{shard.path}.{name}")[offsets[0] : offsets[-1]] for name in ("counts", "targets")]
+        total = total + csr_array((*cells, np.append(0, np.cumsum(sizes))), total.shape)
+    row = np.repeat(np.arange(size), np.diff(total.indptr))
+    words = found["source"][first:last][row] + found["target"][total.indices]
+    kept = 2.0 * total.data >= minimum_dice * words
+    return np.bincount(row[kept], minlength=size), total.indices[kept].astype(np.int32), total.data[kept]
 
 
 class Jumped(NamedTuple):

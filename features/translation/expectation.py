@@ -22,15 +22,12 @@ from features.translation._translation_kernels import Chain, Counts, DirectionCo
 from features.translation.cells import Cells
 from features.translation.counting import THIS_MACHINE, Engine
 from features.translation.lexicon import KINDS, TINY, Classes, Side, build_levels, estimate
-from features.word_pairs import Pairs, runs
+from features.word_pairs import WORDS_AT_ONCE, Pairs, runs
 
 _FORGETTING = 0.6
 """Batch k = 0, 1, ... counts (k + 2) to minus this power, those before it the rest; α of Liang and Klein."""
 
 _BLOCK = 1 << 15
-
-_WORDS_AT_ONCE = 1 << 22
-"""Source words of the text that are counted evenly at once."""
 
 MOST_EDGES = 1 << 18
 """Sentence pairs of more word pairs than this (512 words on both sides) are left out of training; they are aligned."""
@@ -189,7 +186,7 @@ class Training:
         linkable: (V_source,), (V_target,) occurrences in pairs with words on both sides.
         """
         counts, p0 = self.counts, self.settings.p0
-        for first, last in runs(bitext.source.offsets, _WORDS_AT_ONCE):
+        for first, last in runs(bitext.source.offsets, WORDS_AT_ONCE):
             pairs = Pairs.cut(bitext, first, last)
             links = (1.0 - p0) / np.maximum(pairs.shapes, 1)
             links = links.prod(axis=1, keepdims=True) if self.settings.agreement else links

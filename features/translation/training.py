@@ -46,10 +46,10 @@ def train_translation(
     table: co-occurrences of the bitext by `count_cooccurrences`, if they are known.  on_pass: called after each pass.
     engine: who counts.
 
-    Peak memory beyond the text of N pairs, with S words or pieces in its source, T pieces in its target, C pairs of
-    words or pieces that are looked at, G of 10 occurrences or more on both sides and n cores, whichever takes more:
+    Peak memory beyond the text of N pairs, with T pieces in its target, C pairs of words or pieces that are
+    looked at, G of 10 occurrences or more on both sides and n cores, whichever takes more:
 
-        16 N + max(max(135 MB, S / 2) + 4 T + 16 C, 64 C + 2200 G + 20 MB · (n + 2))  bytes.
+        16 N + max(135 MB + 4 T + 16 C, 64 C + 2200 G + 20 MB · (n + 2))  bytes.
 
     C grows with the distinct pairs of words that stand in the same sentence pair and whose Dice is large enough, at
     most 2 / minimum_dice mean sentence lengths a source word.

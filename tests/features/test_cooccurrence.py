@@ -11,7 +11,7 @@ import pytest
 
 from corpora import threads as parallel
 from corpora.bitext import Bitext
-from features import cooccurrence
+from features import cooccurrence, word_pairs
 from features.cooccurrence import CooccurrenceTable, add_cooccurrences, count_cooccurrences
 
 MakeBitext = Callable[..., Bitext]
@@ -63,7 +63,7 @@ def test_threads_and_chunks_do_not_matter(
     whole = count_cooccurrences(bitext)
     monkeypatch.setattr(parallel, "cores", lambda: workers)
     monkeypatch.setattr(cooccurrence, "_CELLS_PER_CHUNK", size)
-    monkeypatch.setattr(cooccurrence, "_WORDS_AT_ONCE", size)
+    monkeypatch.setattr(word_pairs, "WORDS_AT_ONCE", size)
     monkeypatch.setattr(cooccurrence, "_SENTENCES_AT_ONCE", size)
     told: list[float] = []
     assert same(count_cooccurrences(bitext, on_progress=told.append), whole)
