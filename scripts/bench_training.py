@@ -10,7 +10,9 @@ which checks it.
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from bench_bulk import once, whole
@@ -28,17 +30,7 @@ def main() -> None:
     parser.add_argument("--mean", type=int, default=25, help="words of a source sentence")
     asked = parser.parse_args()
     folder, sizes = asked.folder, np.sort(asked.pairs)
-    runs = []
-    for pairs in sizes.tolist():
-        texts = folder / f"{pairs}.en", folder / f"{pairs}.fr"
-        draw = sys.executable, str(ROOT / "scripts" / "make_corpus.py"), asked.model, *texts, "--pairs", pairs
-        train = *ALIGNER, "train", *texts, "-m", folder / f"{pairs}.model", "-q"
-
-        def measure(draw: tuple[object, ...] = draw, train: tuple[object, ...] = train, pairs: int = pairs) -> object:
-            execute((*draw, "--mean", asked.mean))
-            return whole(train, pairs)
-
-        runs.append(once(folder, f"{pairs}", measure))
+    runs = [once(folder, f"{n}", partial(measure, folder, asked.model, n, asked.mean)) for n in sizes.tolist()]
     laws = []
     for what in ("cpu", "peak"):
         measured = np.array([run[what] for run in runs])
@@ -51,6 +43,15 @@ def main() -> None:
     ]
     header = ["pairs", "CPU s", "by the law", "GiB", "by the law"]
     publish("training", markdown(header, rows, words=0), pages=["docs/pipelines.md"], write=asked.write)
+
+
+def measure(folder: Path, model: Path, pairs: int, mean: int) -> dict[str, Any]:
+    """What training on so many drawn pairs takes."""
+    texts = folder / f"{pairs}.en", folder / f"{pairs}.fr"
+    draw = sys.executable, str(ROOT / "scripts" / "make_corpus.py"), model, *texts, "--pairs", pairs, "--mean", mean
+    if not texts[1].exists():
+        execute(draw)
+    return whole((*ALIGNER, "train", *texts, "-m", folder / f"{pairs}.model", "--force", "-q"), pairs)
 
 
 if __name__ == "__main__":
