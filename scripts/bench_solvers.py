@@ -119,7 +119,8 @@ def main() -> None:
     if options.write and find_spec("matplotlib") is None:
         parser.error("the figures need matplotlib (pip install '.[plot]')")
     if options.quick:
-        options.size, options.seconds, options.seeds, options.optimum = 40, 0.1, 2, 0.4
+        options.size, options.seeds, options.iterations = 40, 2, 20
+        options.seconds, options.more, options.optimum = 0.03, 0.03, 0.2
     field = measure(options) if options.draw is None else None
 
     import solver_figures as figures

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from commands import write
 
 ENGLISH = (
@@ -53,6 +54,13 @@ SCREENS = {360: 740, 768: 1024, 1280: 800, 1920: 1080}
 """Heights in pixels by widths: a telephone, a tablet, and two desks."""
 
 SCREEN_AND_SCHEME = [(360, "light"), (768, "dark"), (1280, "light"), (1920, "dark")]
+
+ON_SCREENS = [
+    pytest.param(language, width, scheme, marks=() if number in (0, 1 + at % 3) else pytest.mark.nightly)
+    for at, language in enumerate(SCRIPTS)
+    for number, (width, scheme) in enumerate(SCREEN_AND_SCHEME)
+]
+"""All languages on all screens by night; by day each on the telephone and on one other."""
 
 
 def screen(width: int, scheme: str) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from corpora.ragged import I32
 from features.cooccurrence import CooccurrenceTable
 from features.translation._translation_kernels import Chain, Counts, Emissions
 from features.translation.cells import Cells
+from features.translation.counting import Engine
 from features.translation.expectation import Settings
 from features.word_pairs import runs
 
@@ -26,7 +27,7 @@ _SHARDS_AT_ONCE = 8
 """Shards that one task counts: most of their word pairs are the same, and one is merged."""
 
 
-class ClusterEngine:
+class ClusterEngine(Engine):
     """Counts texts on a cluster.  folder: for shards and their counts; all workers see it."""
 
     def __init__(self, connection: Connection, folder: Path) -> None:

@@ -69,11 +69,7 @@ def _match_by_paths(task: Task, pairs: Bools, linked: Bools) -> None:
     def run(part: tuple[int, int]) -> None:
         bmatch_blocks(scores, lists, *part, task.source_rewards, task.target_rewards, found)
 
-    parts = _parts(lists.offsets)
-    if len(parts) == 1:
-        run(parts[0])
-    else:
-        deque(map_threads(run, parts), maxlen=0)
+    deque(map_threads(run, _parts(lists.offsets)), maxlen=0)
     linked[edges] = found
 
 

@@ -28,6 +28,8 @@ from aligner.matching._projection_kernels import project_block
 from corpora.ragged import F64, I64, Bools, Lists, word_offsets
 from corpora.threads import map_threads
 
+_LISTS_AT_ONCE = 32  # by a thread
+
 GEOMETRIES: Final = {"euclidean": EUCLIDEAN, "entropic": ENTROPIC, "fermi-dirac": FERMI_DIRAC}
 
 
@@ -79,16 +81,17 @@ def nearest_points(
     n, kind = len(lists.shapes), GEOMETRIES[geometry]
     found = Nearest(np.empty(len(flat)), u, v, np.empty(n), np.empty(n, np.int64), np.empty(n, np.bool_))
 
-    def work(i: int) -> None:
-        rows, columns = slice(*row_starts[i : i + 2]), slice(*column_starts[i : i + 2])
-        edges = slice(*lists.offsets[i : i + 2])
-        one_link = (u_capacity[rows] == 1.0).all() or (v_capacity[columns] == 1.0).all()
-        found.converged[i], found.gaps[i], found.iterations[i] = project_block(
-            kind, flat[edges], lists.source[edges], lists.target[edges], u_capacity[rows], v_capacity[columns],
-            u[rows], v[columns], np.inf if one_link else 1.0, tolerance, max_iterations, found.z[edges],
-        )  # fmt: skip
+    def work(first: int) -> None:
+        for i in range(first, min(first + _LISTS_AT_ONCE, n)):
+            rows, columns = slice(*row_starts[i : i + 2]), slice(*column_starts[i : i + 2])
+            edges = slice(*lists.offsets[i : i + 2])
+            one_link = (u_capacity[rows] == 1.0).all() or (v_capacity[columns] == 1.0).all()
+            found.converged[i], found.gaps[i], found.iterations[i] = project_block(
+                kind, flat[edges], lists.source[edges], lists.target[edges], u_capacity[rows], v_capacity[columns],
+                u[rows], v[columns], np.inf if one_link else 1.0, tolerance, max_iterations, found.z[edges],
+            )  # fmt: skip
 
-    deque(map_threads(work, range(n)), maxlen=0)
+    deque(map_threads(work, range(0, n, _LISTS_AT_ONCE)), maxlen=0)
     return found
 
 

@@ -26,6 +26,8 @@ _CHUNK_BYTES = 1 << 24
 _CHUNKS = 32
 """A text has about as many chunks, or more if it is long."""
 
+_WORDS_WORTH_A_THREAD = 600  # of a chunk, of both sides: with fewer, handing chunks over takes longer than the work
+
 Chunk = tuple[int, int]  # the first of its pairs, and the one after the last
 
 
@@ -50,12 +52,13 @@ class Chunks:
 
     def __init__(self, bitext: Bitext, chunks: Sequence[Chunk], batches: int) -> None:
         self.bitext, self.chunks, self.batches = bitext, chunks, min(batches, len(chunks))
+        words = bitext.source.offsets[-1] + bitext.target.offsets[-1]
+        self._map = map if words < _WORDS_WORTH_A_THREAD * len(chunks) else map_threads
 
     def use(self, cells: Cells) -> None:
         self.cells = cells
 
     def add(self, emissions: Emissions, chain: Chain, hmm: bool, batch: int | None, counts: Counts) -> None:
-        null = emissions.null_target, emissions.null_source
         agreement = counts.cells.shape[1] == 1
 
         def look(chunk: Chunk) -> tuple[Pairs, I32, F32, list[Moves], F64]:
@@ -63,13 +66,13 @@ class Chunks:
             ids, links = self.cells.emit(pairs, emissions)
             J, K = len(pairs.source), len(pairs.target)
             moves = [make_moves(K, J, hmm), make_moves(J, K, hmm)]
-            likelihoods = infer_both(pairs, null, chain, hmm, links, moves)
+            likelihoods = infer_both(pairs, (emissions.null_target, emissions.null_source), chain, hmm, links, moves)
             if agreement:  # a link counts as often as both directions make it  [LTK06, eq. 4]
                 links = links[:1] * links[1:]
             return pairs, ids, links, moves, likelihoods
 
         totals, jumps = (counts.forward, counts.reverse), (chain.forward, chain.reverse)
-        for pairs, ids, links, moves, likelihoods in map_threads(look, chunks_of(self.chunks, batch, self.batches)):
+        for pairs, ids, links, moves, likelihoods in self._map(look, chunks_of(self.chunks, batch, self.batches)):
             kernels.add_links(ids, links, counts.cells)
             np.add(counts.log_likelihoods, rounded(likelihoods.sum(axis=1), JUMPS), out=counts.log_likelihoods)
             for text, weights, its_moves, total in zip(pairs.directions, jumps, moves, totals, strict=True):
@@ -78,8 +81,8 @@ class Chunks:
                 np.add(total.jumps.contexts, rounded(its_moves.contexts, JUMPS), out=total.jumps.contexts)
 
 
-class Engine(Protocol):
-    """Counts texts; by default on all cores of this machine."""
+class Engine:
+    """Counts texts on all cores of this machine; what derives from it, elsewhere."""
 
     def cooccurrences(
         self, bitext: Bitext, minimum_dice: float, on_progress: Callable[[float], None] | None
@@ -92,11 +95,7 @@ class Engine(Protocol):
         return Chunks(bitext, cut_chunks(bitext), batches)
 
 
-class _ThisMachine(Engine):
-    """The engine that leaves nothing to others."""
-
-
-THIS_MACHINE: Engine = _ThisMachine()
+THIS_MACHINE = Engine()
 
 
 def cut_chunks(bitext: Bitext) -> list[Chunk]:

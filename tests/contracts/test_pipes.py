@@ -7,6 +7,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from threading import Thread
 
@@ -102,7 +103,8 @@ def content(path: Path) -> bytes:
     return b"".join(array.tobytes() for array in read_model(path, copy=True)[1].values())
 
 
-def outcome(words: list[str], stdin: bytes = b"") -> tuple[int, str, dict[str, bytes], str]:
+@cache  # the command with files is the same for all its words
+def outcome(*words: str, stdin: bytes = b"") -> tuple[int, str, dict[str, bytes], str]:
     """Exit code, standard output, what was written, and the messages."""
     result = invoke(*words, stdin=stdin)
     written = {path.name: content(path) for path in Path().glob("OUT*")}
@@ -122,11 +124,11 @@ def test_a_pipe_gives_what_a_file_gives(
     quiet = {option for parameter in COMMANDS[line.split()[0]].params for option in parameter.opts} & {"--quiet"}
     words = [*line.split(), *quiet]
     word, given = words[place], (folder / words[place]).read_bytes()
-    code, printed, written, messages = outcome(words)
+    code, printed, written, messages = outcome(*words)
     assert code == 0, messages
     with piped(given, word) as name:
         words[place] = name if kind == "pipe" else "-"
-        found = outcome(words, given if kind == "stdin" else b"")
+        found = outcome(*words, stdin=given if kind == "stdin" else b"")
     if found[0] == 0:
         shown = "-" if kind == "stdin" else word
         assert found[1].replace(f"pipe/{word}", word) == printed.replace(word, shown)

@@ -1,61 +1,44 @@
-"""Compiling ahead by ``aligner warm-up``, after which nothing is compiled."""
+"""Compiling: the first processes of all, and ahead by ``aligner warm-up``, after which nothing is compiled."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from tests.commands import TIMEOUT, invoke
+from tests.commands import TIMEOUT
 
-COUNTED = """
+COLD = """
 import sys
-from aligner.cli import main
-try:
-    main()
-finally:
-    from corpora.compiled import compilations
-    print("compiled", len(compilations.buffer) // 2, file=sys.stderr)
+import numpy as np
+from corpora.bitext import read_bitext
+from corpora.normalize import Normalizer
+from corpora.readers import open_corpus
+from features.translation.training import train_translation
+
+model = train_translation(read_bitext([open_corpus(sys.argv[1])], Normalizer(), Normalizer()))
+np.savez(sys.argv[2], **model.to_arrays())
 """
 
 
-@pytest.fixture(scope="module")
-def call(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., subprocess.Popen[bytes]]:
-    """Start a command that says how many kernels it compiles, with a folder of kernels that is empty at first."""
-    kernels = tmp_path_factory.mktemp("kernels")
-
-    def begin(*arguments: object) -> subprocess.Popen[bytes]:
-        environment = {**os.environ, "NUMBA_CACHE_DIR": str(kernels)}
-        command = [sys.executable, "-c", COUNTED, *map(str, arguments)]
-        return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-
-    return begin
-
-
 @pytest.mark.slow
-def test_after_two_at_the_same_time_and_a_warm_up_nothing_is_compiled(
-    sample: Path, tmp_path: Path, call: Callable[..., subprocess.Popen[bytes]]
+def test_two_that_compile_at_the_same_time_give_the_bits_of_kernels_from_the_cache(
+    sample: Path, tmp_path: Path
 ) -> None:
-    texts = sample / "test.en", sample / "test.fr"
-    both = [call("align", *texts, "-q") for _ in range(2)]
-    first, second = (process.communicate(timeout=TIMEOUT)[0] for process in both)
-    assert first == second == invoke("align", *texts, "-q").stdout_bytes
-    warm = call("warm-up")
-    assert b" kernels are kept in " in warm.communicate(timeout=TIMEOUT)[1]
-    assert warm.returncode == 0
-    model = tmp_path / "M"
-    for arguments in (
-        ["train", sample / "train", "-m", model], ["align", *texts, "-m", model], ["align", *texts],
-        ["align", *texts, "--unsupervised"], ["evaluate", sample / "test.wa", sample / "test.wa"], ["warm-up"],
-    ):  # fmt: skip
-        process = call(*arguments)
-        errors = process.communicate(timeout=TIMEOUT)[1].decode()
-        assert process.returncode == 0, errors
-        assert errors.endswith("compiled 0\n"), errors
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kernels")}
+    files = [tmp_path / name for name in ("one.npz", "other.npz", "cached.npz")]
+    commands = [[sys.executable, "-c", COLD, str(sample / "train"), str(file)] for file in files]
+    both = [subprocess.Popen(command, env=environment) for command in commands[:2]]
+    assert [process.wait(TIMEOUT) for process in both] == [0, 0]
+    subprocess.run(commands[2], env=environment, check=True, timeout=TIMEOUT)
+    *compiled, cached = map(np.load, files)
+    for arrays in compiled:
+        assert arrays.files == cached.files
+        assert [key for key in cached.files if not np.array_equal(arrays[key], cached[key])] == []
 
 
 KERNELS = """
@@ -67,6 +50,38 @@ def compiled():
     kernels = {id(v): v for module in modules for v in vars(module).values() if hasattr(v, "signatures")}
     return {(k.__module__, k.__name__, *map(str, s)) for k in kernels.values() for s in k.signatures}
 """
+
+USED = f"""
+{KERNELS}
+from aligner.cli import main
+try:
+    main()
+finally:
+    print("used", *sorted(compiled()), sep="\\n", file=sys.stderr)
+"""
+
+
+@pytest.mark.slow
+def test_after_a_warm_up_nothing_is_compiled(sample: Path, tmp_path: Path) -> None:
+    """What commands use, of whatever types, the warm-up has compiled or found compiled."""
+
+    def used(*arguments: object) -> set[str]:
+        command = [sys.executable, "-c", USED, *map(str, arguments)]
+        run = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT)
+        assert run.returncode == 0, run.stderr
+        told, _, kernels = run.stderr.partition("used\n")
+        assert arguments[0] != "warm-up" or " kernels are kept in " in told
+        return {*kernels.splitlines()}
+
+    texts, model = (sample / "test.en", sample / "test.fr"), tmp_path / "M"
+    warm = used("warm-up")
+    assert len(warm) > 25
+    for arguments in (
+        ["train", sample / "train", "-m", model], ["align", *texts, "-m", model], ["align", *texts],
+        ["align", *texts, "--unsupervised"], ["evaluate", sample / "test.wa", sample / "test.wa"],
+    ):  # fmt: skip
+        assert used(*arguments) <= warm, arguments
+
 
 SERVICE = f"""
 {KERNELS}

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 from commands import run, write
-from shapes import ENGLISH, SCREEN_AND_SCHEME, SCRIPTS, assert_begins_well, assert_fits, screen, write_texts
+from shapes import ENGLISH, ON_SCREENS, SCRIPTS, assert_begins_well, assert_fits, screen, write_texts
 
 pytestmark = pytest.mark.slow
 
 Visit = Callable[..., Any]
 
 
-@pytest.fixture(scope="module", params=SCRIPTS)
+@pytest.fixture(scope="module")
 def pages(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
     """A language, and the folder of a report of two systems with gold, and of a page of terms."""
     folder, language = tmp_path_factory.mktemp("widths"), request.param
@@ -37,7 +37,7 @@ def pages(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return language, folder
 
 
-@pytest.mark.parametrize(("width", "scheme"), SCREEN_AND_SCHEME)
+@pytest.mark.parametrize(("pages", "width", "scheme"), ON_SCREENS, indirect=["pages"])
 def test_reports_fit(visit: Visit, pages: tuple[str, Path], width: int, scheme: str) -> None:
     language, folder = pages
     page = visit(folder / "report.html", "#pair=2", **screen(width, scheme))
@@ -66,7 +66,7 @@ def test_reports_fit(visit: Visit, pages: tuple[str, Path], width: int, scheme: 
         assert row["x"] + row["width"] < picture["x"] + 0.6 * picture["width"], "cells are in sight"
 
 
-@pytest.mark.parametrize(("width", "scheme"), SCREEN_AND_SCHEME)
+@pytest.mark.parametrize(("pages", "width", "scheme"), ON_SCREENS, indirect=["pages"])
 def test_words_and_plots_and_terms_fit(visit: Visit, pages: tuple[str, Path], width: int, scheme: str) -> None:
     _, folder = pages
     page = visit(folder / "report.html", "#tab=words", **screen(width, scheme))
@@ -84,6 +84,7 @@ def test_words_and_plots_and_terms_fit(visit: Visit, pages: tuple[str, Path], wi
     assert_fits(page)
 
 
+@pytest.mark.parametrize("pages", SCRIPTS, indirect=True)
 def test_heads_of_a_scrolled_matrix_hide_what_is_behind_them(visit: Visit, pages: tuple[str, Path]) -> None:
     """Nothing of the rows is seen above the columns' words, nor of the columns beside the rows'."""
     _, folder = pages

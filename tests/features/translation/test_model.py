@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
@@ -17,10 +14,11 @@ from nltk.translate.ibm1 import IBMModel1
 from whole_texts import posteriors
 
 from corpora import threads
-from corpora.bitext import Bitext, BitextBuilder, Text
+from corpora.bitext import Bitext, Text, read_bitext
 from corpora.normalize import Normalizer
 from corpora.readers import open_corpus
 from features.cooccurrence import count_cooccurrences
+from features.translation import counting
 from features.translation._lattice_kernels import LEAVING, WINDOW
 from features.translation._translation_kernels import infer
 from features.translation.expectation import Pass, Settings
@@ -102,10 +100,8 @@ def equal_models(one: TranslationModel, other: TranslationModel) -> bool:
 @pytest.mark.slow
 def test_threads_do_not_change_a_bit(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On the sample, cut into chunks: models that were trained, and models that were updated."""
-    builder = BitextBuilder(Normalizer(), Normalizer())
-    for _, source, target in open_corpus(sample / "train").texts():
-        builder.add_lines([source], [target])
-    bitext = builder.bitext()
+    monkeypatch.setattr(counting, "_WORDS_WORTH_A_THREAD", 0)
+    bitext = read_bitext([open_corpus(sample / "train")], Normalizer(), Normalizer())
     half = bitext.take(np.arange(len(bitext) // 2))
     models = []
     monkeypatch.setattr(threads, "_processors", lambda: 3)
@@ -115,32 +111,6 @@ def test_threads_do_not_change_a_bit(sample: Path, monkeypatch: pytest.MonkeyPat
     for trained, updated in models[1:]:
         assert equal_models(trained, models[0][0])
         assert equal_models(updated, models[0][1])
-
-
-TRAIN = """
-import sys
-import numpy as np
-from corpora.bitext import read_bitext
-from corpora.normalize import Normalizer
-from corpora.readers import open_corpus
-from features.translation.training import train_translation
-
-model = train_translation(read_bitext([open_corpus(sys.argv[1])], Normalizer(), Normalizer()))
-np.savez(sys.argv[2], **model.to_arrays())
-"""
-
-
-@pytest.mark.slow
-def test_kernels_from_the_cache_give_the_bits_of_those_just_compiled(sample: Path, tmp_path: Path) -> None:
-    found = []
-    for name in ("compiled.npz", "cached.npz"):
-        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kernels")}
-        command = [sys.executable, "-c", TRAIN, str(sample / "train"), str(tmp_path / name)]
-        subprocess.run(command, check=True, env=environment, timeout=300)
-        found.append(np.load(tmp_path / name))
-    compiled, cached = found
-    assert compiled.files == cached.files
-    assert [key for key in compiled.files if not np.array_equal(compiled[key], cached[key])] == []
 
 
 def test_without_batches_the_order_of_the_pairs_matters_by_rounding_only(

@@ -10,7 +10,7 @@ import pytest
 from annotating import Site, press, settled
 from commands import write
 from reports import assert_accessible, load_axe
-from shapes import SCREEN_AND_SCHEME, SCRIPTS, assert_begins_well, assert_fits, screen, write_texts
+from shapes import ON_SCREENS, assert_begins_well, assert_fits, screen, write_texts
 
 from aligner.model.model import Model
 from aligner.pages.annotate.session import Session, read_text
@@ -28,8 +28,7 @@ def chosen_tab(page: Any, name: str) -> None:
     settled(page)
 
 
-@pytest.mark.parametrize(("width", "scheme"), SCREEN_AND_SCHEME)
-@pytest.mark.parametrize("language", SCRIPTS)
+@pytest.mark.parametrize(("language", "width", "scheme"), ON_SCREENS)
 def test_it_fits_and_what_ends_a_pair_is_in_sight(
     visit: Visit, loaded: Model, tmp_path: Path, language: str, width: int, scheme: str
 ) -> None:
