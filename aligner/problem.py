@@ -29,7 +29,7 @@ class Corners:
 
 
 class Problem(Protocol):
-    """The members of a problem that the driver uses: a mean over n blocks, and a regulariser."""
+    """What the driver uses of a problem, which is a mean over n blocks and a regulariser."""
 
     @property
     def n_blocks(self) -> int: ...

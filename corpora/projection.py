@@ -65,7 +65,7 @@ def project(sentence: Sentence, target: Sequence[str], links: Mapping[Link, floa
 
 
 def best_origins(words: int, links: Mapping[Link, float]) -> list[int | None]:
-    """Of each target word, the source word of its most probable link, of several the first; None without links."""
+    """For each target word, the source word of its most probable link, the first of equals; None without links."""
     origins: list[int | None] = [None] * words
     best = [0.0] * words
     for (j, k), probability in sorted(links.items()):

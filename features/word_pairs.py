@@ -63,7 +63,7 @@ def runs(offsets: I64, at_once: int) -> Iterator[tuple[int, int]]:
 
 
 class WordPairs(NamedTuple):
-    """The m distinct word pairs of sentence pairs: values that depend on the words alone are computed once for each.
+    """The m distinct word pairs of sentence pairs, for each of which what depends on words alone is computed once.
 
     source, target: (m,) int32 words; the pairs of a source word are consecutive.
     of_edge: (E,) int32, the word pair of each edge.

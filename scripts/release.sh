@@ -27,29 +27,36 @@ build "$work/again" --sdist --wheel
 echo "the source archive and its wheel, and the wheel of this tree, are the same bits when they are built again"
 python -m twine check --strict "$out"/*
 
-for version in 3.11 3.12 3.13; do
+# try_out VERSION: install the wheel in an environment of this Python, away from the checkout, and use it there.
+try_out() {
     # pyenv shows only its chosen versions on the PATH.
-    if ! PATH="$PATH:$(printf '%s:' ~/.pyenv/versions/"$version"*/bin)" uv venv --quiet --python "$version" "$work/$version"; then
-        echo "Python $version: skipped, it is not here and could not be downloaded"
-        continue
+    if ! PATH="$PATH:$(printf '%s:' ~/.pyenv/versions/"$1"*/bin)" uv venv --quiet --python "$1" "$work/$1"; then
+        echo "Python $1: skipped, it is not here and could not be downloaded"
+        return
     fi
-    VIRTUAL_ENV="$work/$version" uv pip install --quiet "$out"/*.whl
-    (
-        cd "$work/$version" # away from the checkout, so that only what the wheel holds can be imported
-        PATH="$PWD/bin:$PATH"
-        NUMBA_CACHE_DIR="$PWD/kernels"
-        export NUMBA_CACHE_DIR
-        sample=$(python -c 'import corpora, pathlib; print(pathlib.Path(corpora.__file__).parent / "sample")')
-        aligner --help > /dev/null
-        aligner align "$sample/test.en" "$sample/test.fr" -o links -q
-        aligner evaluate "$sample/test.wa" links > /dev/null
-        aligner train "$sample/train" -m model -q --set cross_validate=0
-        aligner align "$sample/test.en" "$sample/test.fr" -m model -o learnt -q
-        aligner report "$sample/test.en" "$sample/test.fr" learnt links -o page.html -q
-        test -s share/man/man1/aligner.1
-        [[ $(_ALIGNER_COMPLETE=complete_bash COMP_WORDS="aligner ev" COMP_CWORD=1 aligner) == evaluate ]]
-        echo "Python $version: aligns, trains, reports, has its man page and completes"
-    )
+    VIRTUAL_ENV="$work/$1" uv pip install --quiet "$out"/*.whl
+    cd "$work/$1"
+    PATH="$PWD/bin:$PATH"
+    export NUMBA_CACHE_DIR="$PWD/kernels"
+    sample=$(python -c 'import corpora, pathlib; print(pathlib.Path(corpora.__file__).parent / "sample")')
+    aligner --help > /dev/null
+    aligner align "$sample/test.en" "$sample/test.fr" -o links -q
+    aligner evaluate "$sample/test.wa" links > /dev/null
+    aligner train "$sample/train" -m model -q --set cross_validate=0
+    aligner align "$sample/test.en" "$sample/test.fr" -m model -o learnt -q
+    aligner report "$sample/test.en" "$sample/test.fr" learnt links -o page.html -q
+    test -s share/man/man1/aligner.1
+    [[ $(_ALIGNER_COMPLETE=complete_bash COMP_WORDS="aligner ev" COMP_CWORD=1 aligner) == evaluate ]]
+    echo "Python $1: aligns, trains, reports, has its man page and completes"
+}
+
+tried=()
+for version in 3.11 3.12 3.13; do
+    try_out "$version" &
+    tried+=($!)
+done
+for job in "${tried[@]}"; do
+    wait "$job"
 done
 (cd "$out" && sha256sum -- *)
 echo "not uploaded; that is: python -m twine upload $out/*"

@@ -116,7 +116,7 @@ def align_with_model(
     with ExitStack() as until_written:
         with progress_bar(output.quiet):
             from aligner.cli.inputs import check_texts, open_for_model, open_other_tokens, with_others
-            from aligner.model.input_checks import Acquaintance
+            from aligner.model.acquaintance import Acquaintance
             from aligner.model.model import load
             from aligner.model.streaming import LinksFile, align_arriving, align_lines, read_again
             from corpora.files import open_bytes, refuse_inputs

@@ -41,7 +41,7 @@ def ignore_signals() -> None:
 
 
 def keep_what_there_is() -> None:
-    """From now on only note the first signal; a second one ends the process at once."""
+    """From now on just note the first signal; a second one ends the process at once."""
     global _something_to_keep
     _something_to_keep = True
 

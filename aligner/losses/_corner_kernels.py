@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aligner.matching._kernels import Flow, bmatch_block, largest, make_flow
+from aligner.matching._path_kernels import Flow, bmatch_block, largest, make_flow
 from aligner.templates import DONE, NEGATIVE_HINGE, NOT_FINITE, POSITIVE_REWARD
 from corpora.compiled import SUMS, compiled
 from corpora.ragged import F32, F64, U8, Bools, Lists

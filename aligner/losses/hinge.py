@@ -288,10 +288,7 @@ class MatchingProblem(Regularized):
             part = slice(first, first + _BLOCKS_AT_ONCE)
             self._fill(chosen[part], w, found.psi[part], found.losses[part])
 
-        if len(chosen) <= _BLOCKS_AT_ONCE:
-            work(0)
-        else:
-            deque(map_threads(work, range(0, len(chosen), _BLOCKS_AT_ONCE)), maxlen=0)
+        deque(map_threads(work, range(0, len(chosen), _BLOCKS_AT_ONCE)), maxlen=0)
         return found
 
     def exact_corners(self, blocks: I64, w: F64) -> Corners:

@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 from aligner.matching import Task
-from aligner.matching._kernels import bmatch_blocks
+from aligner.matching._path_kernels import bmatch_blocks
 from corpora.ragged import F64, I64, Bools, Lists, word_offsets
 from corpora.threads import cores, map_threads
 
@@ -14,11 +14,11 @@ _EDGES_WORTH_A_THREAD = 50_000
 
 
 def match(task: Task, linked: Bools) -> None:
-    """Exact: the best links of the words of one side, if they cost the other side nothing, else shortest paths.
+    """Exact: the best edges of one side alone, where these cost the other side nothing; else shortest paths.
 
-    Words of one side take their best edges, as long as these outweigh their rewards, as if nothing else limited them:
-    an upper bound, and the optimum of a pair if no word of the other side must pay for it. The few pairs that are left
-    need a path for each link, O(capacity · J) of O(edges + words²) each, as a rule far fewer.
+    The words of one side take their best edges, as long as an edge scores more than a further link costs, as if the
+    other side had no limits: an upper bound, and the optimum of a pair if no word of the other side must pay. The few
+    other pairs need a path for each link, at most O(capacity · J) paths, of O(edges + words²) each.
     """
     edges = np.flatnonzero(task.scores > 0.0)
     pair, rows, columns = edge_words(task.lists, edges)

@@ -5,7 +5,7 @@ Half of a score is no share of a hinge, which is a score minus the target's and 
 """
 
 from aligner.matching import Task
-from aligner.matching._kernels import bmatch_blocks_greedily
+from aligner.matching._path_kernels import bmatch_blocks_greedily
 from corpora.ragged import Bools
 
 

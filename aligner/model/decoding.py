@@ -149,5 +149,5 @@ def best_alignments(scores: F64, lists: Lists, rewards: LinkRewards) -> Alignmen
 
 
 def decode_edges(edges: Edges, weights: F64, rewards: LinkRewards = LinkRewards()) -> Alignments:  # noqa: B008 - frozen
-    """Return the best alignment of every pair of a table by weights (d,).  rewards: for further links of a word."""
+    """Return each sentence pair's best alignment by weights (d,).  rewards: for further links of a word."""
     return best_alignments(score_table(weights, edges.features), edges.lists, rewards)

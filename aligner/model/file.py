@@ -1,6 +1,6 @@
 """The container of a model: one file with a checked JSON header and memory-mapped arrays; nothing is executed.
 
-`Model.save` and `load` in `model.py` decide what is in it.
+`Model.save` and `load` in `model.py` decide what is in it; `CorpusStatistics.from_arrays` checks that arrays fit.
 
 Layout, little-endian: 8 bytes MAGIC · uint32 format version · uint32 bytes of header · uint32 CRC-32 of header ·
 the header (JSON, UTF-8) · the arrays, each starting at a multiple of 64 bytes. The header says of each array its

@@ -207,16 +207,13 @@ class Model:
 
     def check_links(self, bitext: Bitext, links: Sequence[Links]) -> None:
         """Raise AlignerError unless these are the other aligners' links that the model needs for a bitext."""
-        self._check_files(len(links))
-        for other in links:
-            _check_range(bitext, other)
-
-    def _check_files(self, given: int) -> None:
-        if given != len(self.features.links):
+        if len(links) != len(self.features.links):
             raise AlignerError(
                 f"the model was trained with {len(self.features.links)} files of other aligners' links, "
-                f"{given} are given (give as many, in the same order, as `links`)"
+                f"{len(links)} are given (give as many, in the same order, as `links`)"
             )
+        for other in links:
+            _check_range(bitext, other)
 
     def save(self, path: StrPath, *, force: bool = False) -> None:
         """Write the model to one file, whole or not at all.  Raises CorpusError if it exists, without force."""

@@ -12,22 +12,19 @@ import numpy as np
 from aligner.model.decoding import Alignments
 from aligner.model.model import PAIRS_AT_ONCE, Model, Task
 from corpora.alignment import Links, PairLinks, check_range
+from corpora.bitext import Bitext
 from corpora.corpus import Corpus, TextLine
 from corpora.errors import CorpusError
 from corpora.files import arriving_lines, spill_file
 from corpora.formats.jsonl import pair_object
 from corpora.formats.tsv import ROW
-from corpora.link_files import open_links
+from corpora.link_files import kind_of_links, open_links, read_links
 from corpora.normalize import Normalizer
 from corpora.skipping import Skipping
 from corpora.threads import map_threads
 
 Normalizers = tuple[Normalizer, Normalizer]
 Watch = Callable[[Iterable[TextLine]], Iterator[TextLine]]
-
-
-def _pharaoh(normalizers: Normalizers, texts: Sequence[TextLine], found: Alignments) -> bytes:
-    return found.lines()
 
 
 def _scored(normalizers: Normalizers, texts: Sequence[TextLine], found: Alignments) -> bytes:
@@ -50,7 +47,7 @@ def _tsv(normalizers: Normalizers, texts: Sequence[TextLine], found: Alignments)
 
 
 FORMATS: dict[str, Callable[[Normalizers, Sequence[TextLine], Alignments], bytes]] = {
-    "pharaoh": _pharaoh,
+    "pharaoh": lambda normalizers, texts, found: found.lines(),
     "scored": _scored,
     "jsonl": _jsonl,
     "tsv": _tsv,
@@ -92,6 +89,12 @@ class LinksFile(NamedTuple):
 
 
 _ONE_EACH = "give one line for each pair, empty ones too"
+
+
+def read_others(given: Iterable[str], bitext: Bitext) -> tuple[Links, ...]:
+    """Read other aligners' links of a bitext, whose scores are probabilities.  given: files, see `kind_of_links`."""
+    lengths = list(zip(bitext.source.lengths.tolist(), bitext.target.lengths.tolist(), strict=True))
+    return tuple(read_links(kind_of_links(one)[1], lengths=lengths, probable=True) for one in given)
 
 
 def align_lines(
@@ -156,7 +159,7 @@ def align_arriving(
     """Align lines of standard input as they arrive, in parts like those of `align_lines`.
 
     A process that waits for the links of the line it has written gets them: nothing is held back to fill a batch.
-    corpus: parses the lines.  watched: passes the texts on unchanged, see `input_checks.Acquaintance`.
+    corpus: parses the lines.  watched: passes the texts on unchanged, see `acquaintance.Acquaintance`.
     Raises CorpusError on a line that is no pair, or not UTF-8, after the links of all lines before it.
     """
     number = 0

@@ -14,14 +14,14 @@ from aligner.model.decoding import Alignments, best_alignments
 from aligner.model.default import default_model, with_links
 from aligner.model.operating_point import fitting_offset
 from aligner.model.settings import THRESHOLD, AlignSettings
-from aligner.model.streaming import LinksFile, Normalizers, align_lines, check_corpus, kept, read_again
+from aligner.model.streaming import LinksFile, Normalizers, align_lines, check_corpus, kept, read_again, read_others
 from aligner.progress import Progress, ignore, tell_passes
 from aligner.settings import changed
 from corpora.alignment import Links
 from corpora.bitext import Bitext, BitextBuilder, read_bitext
 from corpora.corpus import Corpus, TextLine, sample
 from corpora.files import StrPath
-from corpora.link_files import kind_of_links, read_links
+from corpora.link_files import kind_of_links
 from corpora.normalize import Normalizer, refuse_links
 from corpora.ragged import Lists
 from corpora.readers import open_text
@@ -115,10 +115,7 @@ class OwnText:
                 pairs = check_corpus(text)
                 counted = sample(counted, [pairs], settings.sample, settings.seed)
             text = read_bitext(counted, *normalizers, lambda n: on_progress(Progress("reading", n, None, "pairs")))
-        links = []
-        if settings.links and pairs is None:
-            lengths = list(zip(text.source.lengths.tolist(), text.target.lengths.tolist(), strict=True))
-            links = [read_links(kind_of_links(one)[1], lengths=lengths, probable=True) for one in settings.links]
+        links = read_others(settings.links, text) if settings.links and pairs is None else ()
         pairs = len(text) if pairs is None else pairs
         return cls(settings, normalizers, text, pairs, corpus if keep else None, priors, links)
 

@@ -162,7 +162,7 @@ class _Protocol(H11Protocol):
 
     @property
     def is_idle(self) -> bool:
-        """Whether the connection is open, and no request is being read or served."""
+        """Whether the connection is open, and each request whose head has come is answered."""
         return not self.transport.is_closing() and (self.cycle is None or self.cycle.response_complete)
 
     def _watch(self) -> None:

@@ -28,30 +28,6 @@ class BatchState:
     passes: int = 0
     answers: Answers | None = None
 
-    def ask(self, problem: BlockProblem) -> tuple[Answers, int]:
-        """The oracle's answers at w, kept from an audit if there are any, and how many calls were made: n or 0."""
-        if self.answers is not None:
-            return self.answers, 0
-        return ask_all(problem, clip(self.v, problem.n_nonpositive), exact=False), problem.n_blocks
-
-    def advance(self, v: F64, loss: float, average: Average) -> None:
-        """Go on to the next iterate and add it to the average."""
-        self.v, self.loss, self.answers = v, loss, None
-        rho = average.weight(self.passes)
-        self.mean_v = self.mean_v + rho * (v - self.mean_v)
-        self.mean_loss += rho * (loss - self.mean_loss)
-        self.passes += 1
-
-    def audit(self, problem: BlockProblem, average: Average) -> Audit:
-        """Audit the iterate, and keep the answers for the next step; or audit the average."""
-        averaged = average is not Average.NONE and self.passes > 0
-        v, loss = (self.mean_v, self.mean_loss) if averaged else (self.v, self.loss)
-        w = clip(v, problem.n_nonpositive)
-        answers = ask_all(problem, w)
-        if not averaged:
-            self.answers = answers
-        return audit_at(problem, w, loss, answers, used=not averaged)
-
 
 @dataclass(frozen=True)
 class FrankWolfe:
@@ -83,20 +59,33 @@ class FrankWolfe:
         state.origin, state.passes, state.answers = Origin(self, problem), 0, None  # averages begin anew
 
     def sweep(self, problem: BlockProblem, state: BatchState) -> int:
-        answers, calls = state.ask(problem)
+        w, answers, calls = clip(state.v, problem.n_nonpositive), state.answers, 0
+        if answers is None:
+            answers, calls = ask_all(problem, w, exact=False), problem.n_blocks
         difference = state.v - answers.corner_w
         loss_gain = answers.corner_loss - state.loss
-        slope = problem.regularization * float(difference @ clip(state.v, problem.n_nonpositive)) + loss_gain
+        slope = problem.regularization * float(difference @ w) + loss_gain
         curvature = problem.regularization * float(difference @ difference)
         if not self.step.line_search:
             gamma = 2.0 / (state.passes + 2.0)
         else:
             gamma = best_length(slope, curvature, 1.0)
-        state.advance(state.v - gamma * difference, state.loss + gamma * loss_gain, self.average)
+        state.v, state.loss, state.answers = state.v - gamma * difference, state.loss + gamma * loss_gain, None
+        rho = self.average.weight(state.passes)
+        state.mean_v = state.mean_v + rho * (state.v - state.mean_v)
+        state.mean_loss += rho * (state.loss - state.mean_loss)
+        state.passes += 1
         return calls
 
     def audit(self, problem: BlockProblem, state: BatchState) -> Audit:
-        return state.audit(problem, self.average)
+        """Audit the iterate, and keep the answers for the next step; or audit the average."""
+        averaged = self.average is not Average.NONE and state.passes > 0
+        v, loss = (state.mean_v, state.mean_loss) if averaged else (state.v, state.loss)
+        w = clip(v, problem.n_nonpositive)
+        answers = ask_all(problem, w)
+        if not averaged:
+            state.answers = answers
+        return audit_at(problem, w, loss, answers, used=not averaged)
 
     def dual_point(self, problem: BlockProblem, state: BatchState) -> DualPoint:
         return DualPoint(state.v, state.loss)

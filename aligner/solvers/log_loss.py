@@ -60,23 +60,19 @@ class LogLoss(OfProblem):
         return Spans.of(marginals_of(self.problem, "a Fenchel-Young loss", "entropic"), "entropic")
 
     @shared_property
-    def _target(self) -> F64:
-        return self._spans.marginals.target
-
-    @shared_property
     def _costs(self) -> F64:
         """The losses c of all parts, (parts[-1],)."""
         return self._spans.marginals.scores(np.arange(self.n_blocks), np.zeros(self.n_features))
 
     def sums(self, w: F64, start: Any = None) -> Sums:
         """Return the mean loss at w and its gradient, without the regulariser.  ScoreError if w is not finite."""
-        marginals, target, costs, tau = self._spans.marginals, self._target, self._costs, self.temperature
+        marginals, costs, tau = self._spans.marginals, self._costs, self.temperature
 
         def omega(z: F64, own: slice) -> float:
             return float((self._spans.counts(own) * (xlogy(z, z) - z)).sum())
 
         def work(blocks: I64, own: slice) -> F64:
-            y, c = target[own], costs[own]
+            y, c = marginals.target[own], costs[own]
             scores = marginals.scores(blocks, w) - (1.0 - self.margin) * c
             z = marginals.nearest(blocks, scores / tau, "entropic")
             moments, spread = marginals.moments(blocks, z - y), tau * (omega(y, own) - omega(z, own))

@@ -1,7 +1,7 @@
 """The whole regularisation path, to within a known error at every λ  [OAD16 §4, App. E]."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 from aligner.errors import SettingError
 from aligner.problem import BlockProblem
 from aligner.solvers.driver import solve
+from aligner.solvers.gap import clip, dual_value
 from aligner.solvers.records import Stop
 from aligner.solvers.solver import Solver
 from corpora.ragged import F64
@@ -62,15 +63,13 @@ def regularization_path(
         else:
             state = solver.init(present, np.random.default_rng(seed))
         size = max(1.0, solver.audit(present, state).primal)
-        limits = Stop(share * error / size, stop.passes, stop.seconds, stop.audit_growth, stop.interrupted)
-        result = solve(present, solver, stop=limits, seed=seed, start=state)
+        result = solve(present, solver, stop=replace(stop, gap=share * error / size), seed=seed, start=state)
         point = result.dual_point
         if point is None:
             raise SettingError(f"{solver.signature} keeps no dual point to follow (choose bcfw, for instance)")
-        w, free = result.w, present.n_features - present.n_nonpositive
-        v = np.append(point.v[:free], np.minimum(point.v[free:], 0.0))
+        w, v = result.w, clip(point.v, present.n_nonpositive)
         squares = 0.5 * float(w @ w + v @ v)
-        gap = result.primal - (point.loss - 0.5 * regularization * float(v @ v))
+        gap = result.primal - dual_value(present, v, point.loss)
         if gap > error:
             raise SettingError(
                 f"λ {regularization:.4g}: {result.status.value}, with a gap of {gap:.3g} (allow more passes)"

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from aligner.errors import SettingError
-from aligner.model.streaming import check_corpus, kept
+from aligner.model.streaming import check_corpus, kept, read_others
 from aligner.progress import Hooks, Progress
 from aligner.training.settings import CountSettings
 from corpora.alignment import Links
@@ -18,7 +18,7 @@ from corpora.bitext import Bitext, read_bitext
 from corpora.corpus import Corpus, Languages, sample
 from corpora.errors import CorpusError
 from corpora.files import StrPath
-from corpora.link_files import kind_of_links, read_links
+from corpora.link_files import kind_of_links
 from corpora.normalize import Normalizer, refuse_links, without_tokenizing
 from corpora.readers import group_corpora, open_corpus
 
@@ -98,7 +98,7 @@ class Inputs:
         same = self.labelled == counted
         gold_bitext = bitext if same else read_texts(self.labelled, without_tokenizing(count.normalizers), hooks)
         _check_languages(bitext, gold_bitext, self.labelled[0])
-        others = _read_others(self.links, gold_bitext)
+        others = read_others(self.links, gold_bitext)
         labelled = Labelled(gold_bitext, gold_links, others, len(gold_bitext))
         return bitext, labelled, {**record, "gold": [corpus.name for corpus in self.labelled]}
 
@@ -158,7 +158,7 @@ def read_labelled(corpora: Sequence[Corpus], normalizers: tuple[Normalizer, Norm
     """
     gold = _gold_links(corpora)
     bitext = read_bitext(corpora, *without_tokenizing(normalizers))
-    return Labelled(bitext, gold, _read_others(links, bitext), len(bitext))
+    return Labelled(bitext, gold, read_others(as_list(links), bitext), len(bitext))
 
 
 def as_list(paths: Paths) -> list[str]:
@@ -173,11 +173,6 @@ def _gold_links(corpora: Sequence[Corpus]) -> Links:
         what = f"{missing} of {len(links)} labelled pairs have no link (are they finished?)"
         warnings.warn(f"{corpora[0].name}: {what}", stacklevel=2)
     return links
-
-
-def _read_others(files: Paths, bitext: Bitext) -> tuple[Links, ...]:
-    lengths = list(zip(bitext.source.lengths.tolist(), bitext.target.lengths.tolist(), strict=True))
-    return tuple(read_links(kind_of_links(path)[1], lengths=lengths, probable=True) for path in as_list(files))
 
 
 def _check_languages(bitext: Bitext, labelled: Bitext, gold: Corpus) -> None:

@@ -302,7 +302,7 @@ def _compare(letters, offsets, other, other_offsets, row_offsets, targets, weigh
 class SideOfLevel(NamedTuple):
     """The units of a text at one level of a lexicon, in one language.
 
-    known: (V,) class of each unit or -1.  shares, scale: (V,) see `Side` and `Table`.  letters, bounds: their spelling.
+    known: (V,) class of each unit or -1.  letters, bounds: spelling of units.  shares, scale: (V,) see `Side`, `Table`.
     """
 
     known: I32

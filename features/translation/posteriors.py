@@ -19,8 +19,6 @@ from features.translation.pieces import Units, cut_pairs, gather
 from features.word_pairs import Pairs, WordPairs, find_cells, runs, spread
 from features.words import WordTable
 
-DEFAULT_THRESHOLD = 0.5
-
 _EDGES_AT_ONCE = 1 << 17
 
 _Decoded = tuple[F32, F64]  # posteriors and log likelihoods of both directions
@@ -68,7 +66,7 @@ class Posteriors:
         soft: F32 = self.forward * self.reverse
         return np.sqrt(soft, out=soft)
 
-    def soft_links(self, threshold: float = DEFAULT_THRESHOLD) -> Links:
+    def soft_links(self, threshold: float = 0.5) -> Links:
         """The links whose geometric mean is above a threshold in [0, 1]."""
         chosen = np.flatnonzero(self.soft > threshold)
         pair = np.searchsorted(self.offsets, chosen, side="right") - 1

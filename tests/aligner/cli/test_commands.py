@@ -149,10 +149,8 @@ def test_a_long_sentence_fits(model: Path, tmp_path: Path, length: int) -> None:
     for language in ("en", "fr"):
         write(tmp_path / f"t.{language}", "a b", " ".join(words), "c")
     write(tmp_path / "t.wa", "0-0 1-1", " ".join(f"{n}-{n}" for n in range(length)), "0-0")
-    for arguments in (
-        ["align", tmp_path / "t", "-m", model, "-o", tmp_path / "F"],
-        ["train", tmp_path / "t", "-m", tmp_path / "M", "-q"],
-    ):
+    align = ["align", tmp_path / "t", "-m", model, "-o", tmp_path / "F"]
+    for arguments in (align, ["train", tmp_path / "t", "-m", tmp_path / "M", "-q"]):
         process = subprocess.Popen([*COMMAND, *map(str, arguments)])
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)

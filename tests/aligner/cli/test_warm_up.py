@@ -31,7 +31,7 @@ def test_two_that_compile_at_the_same_time_give_the_bits_of_kernels_from_the_cac
 ) -> None:
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kernels")}
     files = [tmp_path / name for name in ("one.npz", "other.npz", "cached.npz")]
-    commands = [[sys.executable, "-c", COLD, str(sample / "train"), str(file)] for file in files]
+    commands = [[sys.executable, "-c", COLD, sample / "train", file] for file in files]
     both = [subprocess.Popen(command, env=environment) for command in commands[:2]]
     assert [process.wait(TIMEOUT) for process in both] == [0, 0]
     subprocess.run(commands[2], env=environment, check=True, timeout=TIMEOUT)

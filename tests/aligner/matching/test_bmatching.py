@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from aligner.errors import ScoreError, SettingError
 from aligner.matching import ORACLES, best_matchings, get_oracle
-from aligner.matching import _kernels as kernels
+from aligner.matching import _path_kernels as kernels
 from corpora.ragged import F64, Lists
 
 ABLE = [name for name in ORACLES if get_oracle(name).several]

@@ -236,6 +236,7 @@ def refused(path: Path) -> None:
     assert len(str(error.value).splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_any_array_may_be_anything(sound: Path, tmp_path: Path) -> None:
     rng, pairs = random.Random(32), [("the house .".split(), "la maison .".split()), (["a"], [])]
     _, arrays = read_model(sound, copy=True)
@@ -255,6 +256,7 @@ def test_any_array_may_be_anything(sound: Path, tmp_path: Path) -> None:
     assert ends["aligned"] > 3
 
 
+@pytest.mark.slow
 def test_every_array_has_its_dtype_and_rank(sound: Path, tmp_path: Path) -> None:
     _, arrays = read_model(sound, copy=True)
     for place, (name, array) in enumerate(arrays.items()):

@@ -12,9 +12,9 @@ from commands import invoke
 
 import aligner
 from aligner.errors import AlignerError
+from aligner.model.acquaintance import FEWEST_WORDS, MOST_WORDS, Acquaintance
 from aligner.model.decoding import Alignment
 from aligner.model.file import ModelError, read_model, write_model
-from aligner.model.input_checks import FEWEST_WORDS, MOST_WORDS, Acquaintance
 from aligner.model.model import Model
 from aligner.training.settings import CountSettings, LearnSettings
 from corpora.alignment import Links

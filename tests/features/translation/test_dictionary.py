@@ -123,7 +123,7 @@ def test_a_large_dictionary_is_not_a_large_text(
     """Training of a small text keeps its settings, and its links nearly, whatever is known that is not in it."""
     bitext, links, _ = japanese
     file = tmp_path / "entries"
-    file.write_text("".join(f"x{number}\ty{number}\n" for number in range(100_000)), "utf-8")
+    file.write_text("".join(f"x{number}\ty{number}\n" for number in range(30_000)), "utf-8")
     assert usual_settings(bitext, read_priors(None, file, NORMALIZERS)) == usual_settings(bitext)
     alone, found = (align(bitext, settings=AlignSettings(dictionary=given)) for given in (None, str(file)))
     assert error_rate(links, found.to_links()) < error_rate(links, alone.to_links()) + 0.005
