@@ -59,9 +59,10 @@ class CooccurrenceTable:
         """
         cells, _ = find_cells(source, target, *known, self.row_offsets, self.targets)
         found = np.flatnonzero(cells >= 0)
-        of_source, of_target = known[0][source[found]], known[1][target[found]]
+        counts = self.source_counts.take(known[0].take(source.take(found)))
+        counts += self.target_counts.take(known[1].take(target.take(found)))
         dice = np.zeros(len(cells), np.float32)
-        dice[found] = 2.0 * self.counts[cells[found]] / (self.source_counts[of_source] + self.target_counts[of_target])
+        dice[found] = 2.0 * self.counts.take(cells.take(found)) / counts
         return dice
 
 

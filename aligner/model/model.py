@@ -28,7 +28,7 @@ from features.batch import EdgeBatch, EncodedText
 from features.extractor import FeatureSet
 from features.statistics import CorpusStatistics
 
-PAIRS_AT_ONCE = 1 << 14
+PAIRS_AT_ONCE = 1 << 15
 """Pairs whose words are looked up at once, in a text that is aligned as it is read: with fewer, frequent words would be
 looked up again and again."""
 

@@ -23,9 +23,7 @@ from features.word_pairs import Pairs
 _CHUNK_BYTES = 1 << 24
 """Bytes that are held for a chunk of pairs; there are two chunks more than cores at once."""
 
-_CHUNKS = 32
-"""A text has about as many chunks, or more if it is long."""
-
+_CHUNKS = 32  # of a text, or more if it is long
 _WORDS_WORTH_A_THREAD = 600  # of a chunk, of both sides: with fewer, handing chunks over takes longer than the work
 
 Chunk = tuple[int, int]  # the first of its pairs, and the one after the last
