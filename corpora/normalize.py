@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from threading import Lock
 
 from anyascii import anyascii
@@ -19,7 +20,7 @@ SNOWBALL_CODES = {
 # Letters that have no decomposition into a base letter and a mark.
 _SMALL = {"æ": "ae", "œ": "oe", "ß": "ss", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ħ": "h", "ı": "i"}
 _LARGE = {"Æ": "AE", "Œ": "OE", "ẞ": "SS", "Ø": "O", "Ł": "L", "Đ": "D", "Ð": "D", "Þ": "TH", "Ħ": "H"}
-_UNDECOMPOSED = str.maketrans(_SMALL | _LARGE)
+_latin = cache(lambda c: anyascii(c) if c.isalpha() else c)
 
 _MARKS = "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u17b4-\u17d3\u17dd\u3099\u309a"
 _LETTERS = (
@@ -34,17 +35,20 @@ SPACE = "\u2581"
 """The character that SentencePiece and others write for a space."""
 
 
+@cache
+def _unmarked(c: str) -> str:
+    # A letter with a stroke may carry a mark too (ǿ): it shows only once that mark is split off.
+    parts = unicodedata.normalize("NFD", c)
+    return "".join((_SMALL | _LARGE).get(part, part) for part in parts if not unicodedata.combining(part))
+
+
 def unaccented(word: str) -> str:
     """The word without its combining marks, ligatures and letters with strokes written out.
 
     >>> unaccented("Œuvre"), unaccented("naïve"), unaccented("Łódź")
     ('OEuvre', 'naive', 'Lodz')
     """
-    if word.isascii():
-        return word
-    decomposed = unicodedata.normalize("NFD", word.translate(_UNDECOMPOSED))
-    # A letter with a stroke may carry a mark too (ǿ): it shows only once that mark is split off.
-    return "".join(c for c in decomposed.translate(_UNDECOMPOSED) if not unicodedata.combining(c))
+    return word if word.isascii() else "".join(map(_unmarked, word))
 
 
 def romanized(word: str) -> str:
@@ -54,9 +58,7 @@ def romanized(word: str) -> str:
     ('Moskva', 'athina', 'beijing', 'naive')
     """
     plain = unaccented(word)
-    if plain.isascii():
-        return plain
-    spelt = "".join(anyascii(c) if c.isalpha() else c for c in plain)
+    spelt = "".join(map(_latin, plain))
     return spelt.lower() if plain == plain.lower() else spelt  # what has no case gets capitals
 
 

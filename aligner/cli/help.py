@@ -36,12 +36,9 @@ class Panels(TyperGroup):
                 continue
             if panel != (panel := command.rich_help_panel):
                 formatter.write(f"\n{panel}:\n" if panel == "Align and train" else f"{panel}:\n")
-            formatter.write(f"  {command.name:<11} {_first_sentence(command.help or '')}\n")
+            first_sentence = re.split(r"\.( |$)|[:;] |, as ", " ".join((command.help or "").split()), maxsplit=1)[0]
+            formatter.write(f"  {command.name:<11} {first_sentence}\n")
         formatter.write(f"\n{self.epilog}\n")
-
-
-def _first_sentence(text: str) -> str:
-    return re.split(r"\.( |$)|[:;] |, as ", " ".join(text.split()), maxsplit=1)[0]
 
 
 class Align(TyperCommand):
