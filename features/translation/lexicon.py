@@ -94,9 +94,9 @@ def class_name(word: str, width: int | None) -> str:
 
 def classify(words: Sequence[str], width: int | None) -> tuple[list[str], I32]:
     """The classes of words in order of first appearance, and the class of each word."""
-    index: dict[str, int] = {}
-    classes = np.fromiter((index.setdefault(class_name(w, width), len(index)) for w in words), np.int32, len(words))
-    return list(index), classes
+    names = [class_name(word, width) for word in words]
+    index = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    return list(index), np.fromiter(map(index.__getitem__, names), np.int32, len(names))
 
 
 @dataclass(frozen=True, eq=False)

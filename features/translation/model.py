@@ -69,7 +69,7 @@ class Rows(dict[str, tuple[int, ...]]):
 
     def __missing__(self, word: str) -> tuple[int, ...]:
         places = zip(self.widths, self.levels, strict=True)
-        row = tuple(level.get(class_name(word, width), -1) for width, level in places)
+        row = tuple([level.get(class_name(word, width), -1) for width, level in places])
         if row[0] >= 0:
             self[word] = row
         return row
