@@ -132,18 +132,12 @@ def test_a_failed_linear_program_is_told_as_such(make_problem: MakeProblem, monk
 
 
 COLD = """
-import numba
 import numpy as np
+from aligner.losses.chain import ChainProblem
 from aligner.solvers import Stop, make_solver, solve
-from aligner.losses.hinge import MatchingProblem
-from corpora.alignment import Links, PairLinks
-from corpora.ragged import Lists
-from features.table import EdgeTable
-shapes = np.full((20, 2), 3)
-edges = EdgeTable(np.random.default_rng(0).random((180, 4), np.float32), Lists.of_all(shapes), tuple("abcd"))
-links = Links.from_pairs([PairLinks(frozenset({(0, 0)}), frozenset())] * 20)
-problem = MatchingProblem.from_links(edges, links, regularization=0.1)
-print(solve(problem, make_solver("bcfw"), stop=Stop(gap=-1.0, passes=1000, seconds=2.0)).trace[-1].passes)
+tokens = np.random.default_rng(0).random((60, 4))
+problem = ChainProblem.of(tokens, np.arange(60) % 3, np.full(20, 3), regularization=0.1)
+print(solve(problem, make_solver("frank-wolfe"), stop=Stop(gap=-1.0, passes=1000, seconds=2.0)).trace[-1].passes)
 """
 
 
