@@ -59,8 +59,7 @@ ON_SCREENS = [
     pytest.param(language, width, scheme, marks=() if number in (0, 1 + at % 3) else pytest.mark.nightly)
     for at, language in enumerate(SCRIPTS)
     for number, (width, scheme) in enumerate(SCREEN_AND_SCHEME)
-]
-"""All languages on all screens by night; by day each on the telephone and on one other."""
+]  # by night all languages on all screens, by day each on the telephone and on one other
 
 
 def screen(width: int, scheme: str) -> dict[str, Any]:

@@ -216,7 +216,7 @@ def test_figures_of_solvers_are_of_all_that_know_the_problem(tmp_path: Path) -> 
     from aligner.solvers import SOLVERS
 
     runs = tmp_path / "runs.jsonl"
-    command = [sys.executable, str(ROOT / "scripts" / "bench_solvers.py"), "--quick", "--runs", str(runs)]
+    command = [sys.executable, ROOT / "scripts" / "bench_solvers.py", "--quick", "--runs", runs]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
     found = {(run["problem"], run["line"]) for run in map(json.loads, runs.read_text("utf-8").splitlines())}

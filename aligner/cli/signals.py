@@ -8,6 +8,8 @@ something to save, the first signal is only noted, and the work looks for it whe
 import os
 import signal
 import sys
+import time
+from _thread import start_new_thread
 from contextlib import suppress
 from types import FrameType
 
@@ -60,8 +62,15 @@ def _answer(signum: int, frame: FrameType | None) -> None:
         return
     _ending.append(signum)
     remove_unfinished()
+    start_new_thread(_end, (signum, 1.0))  # nobody may read; not by `threading`, whose locks may be held right now
     with suppress(Exception):  # the signal may have come in the middle of a write, or the reader be gone
         sys.stdout.flush()
+    _end(signum)
+
+
+def _end(signum: int, seconds: float = 0.0) -> None:
+    """Tell what is left, and end the process, after some seconds."""
+    time.sleep(seconds)
     left = ", ".join(f"{path} waits for the same command" for path in unfinished) or "no unfinished file is left"
     message = f"{WORDS[signal.Signals(signum)]}: {left}\n"
     last = 2

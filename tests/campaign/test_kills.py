@@ -35,7 +35,7 @@ COMMANDS = {
 LEFT = re.compile(r"\.\w.*\.aligner-\d+-\w+\.tmp|\.aligner-.*|out(\.zst)?\.partial(\.journal)?")
 """What docs say may be left by a kill; by other signals only what --resume goes on with."""
 
-REPEATS = 24
+REPEATS = 12
 
 
 @pytest.fixture(scope="session")

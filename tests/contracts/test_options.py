@@ -253,8 +253,7 @@ def outcome(line: str, files: Path, folder: Path, monkeypatch: pytest.MonkeyPatc
     return result.exit_code, result.stdout_bytes, result.stderr, written
 
 
-_without: dict[str, Any] = {}
-"""What comes out of each line without the option, found once for all options."""
+_without: dict[str, Any] = {}  # what comes out of each line without an option, found once for all
 
 
 @pytest.mark.slow

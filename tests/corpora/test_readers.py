@@ -23,7 +23,6 @@ ENGLISH = b"the small house\n\nyes\n"
 FRENCH = b"la petite maison\noui\n\n"
 BOTH = {"t.en": ENGLISH, "t.fr": FRENCH}
 TEXTS = [(1, b"the small house", b"la petite maison"), (2, b"", b"oui"), (3, b"yes", b"")]
-TURNED = [(line, target, source) for line, source, target in TEXTS]
 GOLD = [PairLinks(frozenset({(0, 0), (2, 2)}), frozenset({(1, 1)})), NO_LINKS, NO_LINKS]
 WA = b"0-0 2-2 1?1\n\n\n"
 A3 = (

@@ -61,17 +61,20 @@ def test_models_begin_with_priors(desk: Desk, priors: Path) -> None:
     assert run("align", desk.text, "-m", made, "-q").stdout != run("align", desk.text, "-m", alone, "-q").stdout
 
 
-def test_priors_that_cannot_be_are_refused(desk: Desk) -> None:
-    broken = write(desk.folder / "broken", "LEX\ta\tb\t1", "LEX\ta\tb\t-1")
-    assert "is no line of priors" in refused("align", desk.text, "--priors", broken, line=2)
-    assert "no such file" in refused("train", desk.source, desk.target, "--priors", desk.folder / "none", "-q")
-    sound = write(desk.folder / "sound", "LEX\ta\tb\t1")
-    assert "is read here" in refused("align", desk.text, "--priors", sound, "-o", sound, "--force")
-    result = invoke("align", desk.text, "-m", desk.model, "--priors", broken)
-    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
-    result = invoke("train", desk.text, "--set", "families=bias", "--priors", broken, "-m", desk.folder / "N", "-q")
-    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
-    assert not (desk.folder / "N").exists()
+@pytest.mark.parametrize(
+    ("option", "line", "broken"), [("--priors", "LEX\ta\tb\t1", "LEX\ta\tb\t-1"), ("--dictionary", "a\tb", "a b")]
+)
+def test_what_cannot_be_is_refused(desk: Desk, option: str, line: str, broken: str) -> None:
+    file, sound = write(desk.folder / "broken", line, broken), write(desk.folder / "sound", line)
+    words = {"--priors": "is no line of priors", "--dictionary": "is no entry of a dictionary"}[option]
+    assert words in refused("align", desk.text, option, file, line=2)
+    assert "no such file" in refused("train", desk.source, desk.target, option, desk.folder / "none", "-q")
+    assert "is read here" in refused("align", desk.text, option, sound, "-o", sound, "--force")
+    made = desk.folder / "N"
+    for command in (f"align {desk.text} -m {desk.model}", f"train {desk.text} --set families=bias -m {made} -q"):
+        result = invoke(*command.split(), option, file)
+        assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+    assert not made.exists()
 
 
 def test_a_dictionary_is_where_training_begins(desk: Desk) -> None:
@@ -84,17 +87,6 @@ def test_a_dictionary_is_where_training_begins(desk: Desk) -> None:
     assert model.record["dictionary"] == str(entries)
     assert model.statistics.translation is not None
     assert {"the", "house"} <= {*model.statistics.translation.source_words.words()}
-
-
-def test_dictionaries_that_cannot_be_are_refused(desk: Desk) -> None:
-    broken = write(desk.folder / "broken", "a\tb", "a b")
-    assert "is no entry of a dictionary" in refused("align", desk.text, "--dictionary", broken, line=2)
-    assert "no such file" in refused("train", desk.source, desk.target, "--dictionary", desk.folder / "none", "-q")
-    sound = write(desk.folder / "sound", "a\tb")
-    assert "is read here" in refused("align", desk.text, "--dictionary", sound, "-o", sound, "--force")
-    for command in (f"align {desk.text} -m {desk.model}", f"train {desk.text} --set families=bias -m N -q"):
-        result = invoke(*command.split(), "--dictionary", sound)
-        assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
 
 
 @pytest.mark.slow

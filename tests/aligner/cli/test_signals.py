@@ -9,6 +9,7 @@ import json
 import os
 import select
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -132,6 +133,25 @@ def test_a_second_signal_ends_the_writing_of_the_model(sample: Path) -> None:
     listener.join()
     process.communicate()
     assert told[0].decode().endswith(nothing_left(signal.SIGINT))
+
+
+UNREAD = """
+import os, signal, sys
+from aligner.cli.signals import listen_to_signals
+listen_to_signals()
+os.set_blocking(1, False)
+sys.stdout = open(1, "w")
+while sys.stdout.buffer.raw.write(bytes(4096)): pass
+os.set_blocking(1, True)
+sys.stdout.write("this waits in the buffer")
+os.kill(os.getpid(), signal.SIGTERM)
+"""
+
+
+def test_a_signal_ends_a_process_whose_output_nobody_reads() -> None:
+    process = subprocess.Popen([sys.executable, "-c", UNREAD], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.wait(TIMEOUT) == 128 + signal.SIGTERM
+    assert process.communicate()[1].decode().endswith(nothing_left(signal.SIGTERM))
 
 
 @both_signals
