@@ -23,13 +23,7 @@ hypothesis.settings.register_profile("untimed", deadline=None)  # a timing is ne
 hypothesis.settings.load_profile("untimed")
 
 
-LONG = (
-    "tests/test_documentation",
-    "tests/campaign",
-    "tests/aligner/cli",
-    "tests/aligner/model",
-    "tests/aligner/training",
-)
+LONG = "tests/test_documentation", "tests/campaign/", "tests/aligner/cli/", "tests/aligner/model/"
 LIBRARY = "tests/contracts/", *(f"tests/aligner/{folder}/" for folder in ("matching", "losses", "solvers"))
 
 
