@@ -23,16 +23,16 @@ hypothesis.settings.register_profile("untimed", deadline=None)  # a timing is ne
 hypothesis.settings.load_profile("untimed")
 
 
-LONG = "tests/test_documentation", "tests/campaign/", "tests/aligner/cli/", "tests/aligner/model/"
+PRODUCT = tuple(f"tests/aligner/{folder}/" for folder in ("cli", "model", "training"))
 LIBRARY = "tests/contracts/", *(f"tests/aligner/{folder}/" for folder in ("matching", "losses", "solvers"))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the library in the middle, so that two workers begin with kernels that are not the same; long tests first.
+    """Put the library in the middle, so that two workers begin with kernels that are not the same.
 
     The example of the package trains as a user does, choosing λ, which is slow.
     """
-    items.sort(key=lambda item: 0 if item.nodeid.startswith(LONG) else 1 if item.nodeid.startswith(LIBRARY) else 2)
+    items.sort(key=lambda item: 0 if item.nodeid.startswith(PRODUCT) else 1 if item.nodeid.startswith(LIBRARY) else 2)
     for item in items:
         if item.nodeid == "aligner/__init__.py::aligner":
             item.add_marker("slow")

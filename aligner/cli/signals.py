@@ -62,8 +62,8 @@ def _answer(signum: int, frame: FrameType | None) -> None:
         return
     _ending.append(signum)
     remove_unfinished()
-    start_new_thread(_end, (signum, 1.0))  # nobody may read; not by `threading`, whose locks may be held right now
     with suppress(Exception):  # the signal may have come in the middle of a write, or the reader be gone
+        start_new_thread(_end, (signum, 1.0))  # or not read; not by `threading`, whose locks may be held right now
         sys.stdout.flush()
     _end(signum)
 
