@@ -18,8 +18,8 @@ SNOWBALL_CODES = {
     "ru": "russian", "sv": "swedish",
 }  # fmt: skip
 # Letters that have no decomposition into a base letter and a mark.
-_SMALL = {"æ": "ae", "œ": "oe", "ß": "ss", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ħ": "h", "ı": "i"}
-_LARGE = {"Æ": "AE", "Œ": "OE", "ẞ": "SS", "Ø": "O", "Ł": "L", "Đ": "D", "Ð": "D", "Þ": "TH", "Ħ": "H"}
+_WRITTEN_OUT = {"æ": "ae", "œ": "oe", "ß": "ss", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ħ": "h", "ı": "i"}
+_WRITTEN_OUT |= {"Æ": "AE", "Œ": "OE", "ẞ": "SS", "Ø": "O", "Ł": "L", "Đ": "D", "Ð": "D", "Þ": "TH", "Ħ": "H"}
 _latin = cache(lambda c: anyascii(c) if c.isalpha() else c)
 
 _MARKS = "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u17b4-\u17d3\u17dd\u3099\u309a"
@@ -39,7 +39,7 @@ SPACE = "\u2581"
 def _unmarked(c: str) -> str:
     # A letter with a stroke may carry a mark too (ǿ): it shows only once that mark is split off.
     parts = unicodedata.normalize("NFD", c)
-    return "".join((_SMALL | _LARGE).get(part, part) for part in parts if not unicodedata.combining(part))
+    return "".join(_WRITTEN_OUT.get(part, part) for part in parts if not unicodedata.combining(part))
 
 
 def unaccented(word: str) -> str:

@@ -217,12 +217,14 @@ def test_figures_of_solvers_are_of_all_that_know_the_problem(tmp_path: Path) -> 
 
     runs = tmp_path / "runs.jsonl"
     command = [sys.executable, ROOT / "scripts" / "bench_solvers.py", "--quick", "--runs", runs]
-    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert result.returncode == 0, result.stderr
+    result, again = (
+        subprocess.run([*command, *more], cwd=ROOT, capture_output=True, text=True) for more in ([], ["--draw", runs])
+    )
+    assert result.returncode == again.returncode == 0, result.stderr + again.stderr
+    assert again.stdout in result.stdout
+    problems = "letters", "chunks", "matchings"
     found = {(run["problem"], run["line"]) for run in map(json.loads, runs.read_text("utf-8").splitlines())}
     for name in SOLVERS.keys() - {"kernel-bcfw"}:
-        told = [
-            problem for problem in ("letters", "chunks", "matchings") if f"{problem}: {name} leaves" in result.stdout
-        ]
+        told = [problem for problem in problems if f"{problem}: {name} leaves" in result.stdout]
         assert len(told) < 3
-        assert all(((problem, name) in found) != (problem in told) for problem in ("letters", "chunks", "matchings"))
+        assert all(((problem, name) in found) != (problem in told) for problem in problems)

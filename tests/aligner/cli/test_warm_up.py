@@ -13,8 +13,7 @@ import pytest
 from tests.commands import TIMEOUT
 
 COLD = """
-import sys
-import numpy as np
+import sys, numpy as np
 from corpora.bitext import read_bitext
 from corpora.normalize import Normalizer
 from corpora.readers import open_corpus
@@ -42,8 +41,7 @@ def test_two_that_compile_at_the_same_time_give_the_bits_of_kernels_from_the_cac
 
 
 KERNELS = """
-import sys
-import aligner
+import sys, aligner
 
 def compiled():
     modules = [m for name, m in sys.modules.items() if name.partition(".")[0] in ("aligner", "corpora", "features")]
