@@ -11,6 +11,7 @@ with f' the class of f, q_l(f | f') = its share of the class in the text, K_l ps
 [LTK06] Liang, Taskar and Klein 2006, Alignment by agreement.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -34,6 +35,7 @@ class Kind(NamedTuple):
     agreement: whether both directions are trained together  [LTK06], or each by itself.
     minimum_dice: pairs with a smaller Dice have no cell.
     passes: of IBM Model 1 more than the settings say, unless lexicons are varied.
+    most_tokens: longer text, by the mean of both sides, is learnt from by a sample of its pairs of so many words.
     """
 
     whole: bool
@@ -41,14 +43,15 @@ class Kind(NamedTuple):
     agreement: bool
     minimum_dice: float
     passes: int
+    most_tokens: float
 
 
 KINDS: Mapping[str, Kind] = {
-    "words": Kind(True, (None, 5, 3), agreement=True, minimum_dice=MINIMUM_DICE, passes=0),
-    "pieces": Kind(False, (None,), agreement=False, minimum_dice=0.005, passes=-1),
+    "words": Kind(True, (None, 5, 3), agreement=True, minimum_dice=MINIMUM_DICE, passes=0, most_tokens=math.inf),
+    "pieces": Kind(False, (None,), agreement=False, minimum_dice=0.005, passes=-1, most_tokens=6e6),
 }
 """Lexicons whose posteriors are averaged. Pieces are more frequent than words: most of their pairs are chance, and the
-HMM learns as much of them without a pass of IBM Model 1 before it."""
+HMM learns as much of them without a pass of IBM Model 1 before it, and from 6 million words as from more."""
 
 
 class Variant(NamedTuple):

@@ -1,5 +1,6 @@
 """Training of translation models: lexicons one after the other, from nothing or from what a model knows."""
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -19,6 +20,8 @@ from features.words import WordTable
 
 UPDATE = Settings(iterations_1=0)
 """Of `update_translation`."""
+
+_GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 
 
 def usual_settings(bitext: Bitext, priors: TranslationModel | None = None) -> Settings:
@@ -54,8 +57,8 @@ def train_translation(
     C grows with the distinct pairs of words that stand in the same sentence pair and whose Dice is large enough, at
     most 2 / minimum_dice mean sentence lengths a source word.
 
-    The order of the pairs matters by rounding only, and the result is the same to the bit on any number of cores,
-    unless seconds cut it short.  ValueError for unknown or repeated lexicons.
+    The lexicon of pieces has the counts of at most `Kind.most_tokens` words a side.  The result is the same to the bit
+    on any number of cores, unless seconds cut it short.  ValueError for unknown or repeated lexicons.
     """
     nothing, none = WordTable.from_words([]), np.zeros(0, np.int64)
     chosen = usual_settings(bitext, priors) if settings is None else settings
@@ -114,7 +117,8 @@ def _train(
         if begun is None or begun[:2] != (kind, known):
             units = Units.of(words[0], KINDS[kind].whole), Units.of(words[1], KINDS[kind].whole)
             seen = units[0].occurrences(start.source_counts), units[1].occurrences(start.target_counts)
-            text = _fitting(Bitext(units[0].text(source), units[1].text(target)))
+            both = _sample(Bitext(source, target), KINDS[kind].most_tokens)
+            text = _fitting(Bitext(units[0].text(both.source), units[1].text(both.target)))
             prior = None if known is None else known.parameters(seen)
             usual = KINDS[kind].whole and settings.minimum_dice is None and len(text) == pairs
             counted = table if usual else None
@@ -136,6 +140,18 @@ def _train(
         WordTable.from_words(words[0]), WordTable.from_words(words[1]), *counts, found,
         settings.p0, settings.uniform, settings.smoothing,
     )  # fmt: skip
+
+
+def _sample(bitext: Bitext, tokens: float) -> Bitext:
+    """Pairs of about so many words, the mean of both sides, from all over a longer text.
+
+    Multiples of the golden ratio have fractions that are spread evenly and never repeat, so that a text of several
+    kinds of lines in turn gives some of each.
+    """
+    share = 2 * tokens / max(len(bitext.source.ids) + len(bitext.target.ids), 1)
+    if share >= 1.0:
+        return bitext
+    return bitext.take(np.flatnonzero(np.arange(len(bitext)) * _GOLDEN % 1.0 < share))
 
 
 def _fitting(bitext: Bitext) -> Bitext:

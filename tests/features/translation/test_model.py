@@ -188,6 +188,26 @@ def test_co_occurrences_that_are_known_need_not_be_counted(parallel: Bitext) -> 
     assert equal_models(known, train_translation(parallel))
 
 
+def test_a_long_text_teaches_pieces_by_a_sample_of_its_pairs(
+    make_bitext: Callable[..., Bitext], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pairs = [(["a", "b"], ["x"]), (["c", "d"], ["y"])] * 5_000  # two kinds of lines in turn: each is met
+    text, settings = make_bitext(pairs), Settings(batches=1)
+    whole = train_translation(text, settings)
+    monkeypatch.setitem(KINDS, "pieces", KINDS["pieces"]._replace(most_tokens=1_500.0))  # a tenth
+    sampled = train_translation(text, settings)
+
+    def counts(model: TranslationModel, lexicon: str, word: str) -> float:
+        found = model.lexicons[lexicon]
+        row = [*model.source_words.words()].index(word)
+        return float(found.counts[found.row_offsets[row] : found.row_offsets[row + 1], 0].sum())
+
+    for word in "ac":
+        assert counts(sampled, "words", word) == counts(whole, "words", word)
+        assert counts(sampled, "pieces", word) == pytest.approx(counts(whole, "pieces", word) / 10, rel=0.02)
+    assert np.array_equal(sampled.source_counts, whole.source_counts)
+
+
 def test_the_more_text_the_fewer_passes_and_the_more_smoothing() -> None:
     sizes = [Settings.of_text(tokens) for tokens in (1, 1e3, 1e4, 29e3, 31e3, 99e3, 101e3, 149e3, 151e3, 1e9)]
     assert sizes[-1] == Settings()
