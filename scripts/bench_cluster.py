@@ -59,8 +59,7 @@ class Watched:
         for number, answer in self.connection.run(function, calls):
             if function is tasks.expect:
                 shard, cells, state, *_ = calls[number]
-                rows = tasks.beside(shard, cells)
-                self.read += size(shard.path, rows, f"{rows}.targets", state) + 3 * size(f"{rows}.ids")  # 8 bytes a row
+                self.read += size(shard.path, cells, f"{cells}.targets", state, f"{state}.cells")
                 self.returned += size_of(answer) + size(tasks.beside(shard, state))
             yield number, answer
 

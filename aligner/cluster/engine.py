@@ -89,8 +89,7 @@ class _Shards:
 
     def use(self, cells: Cells) -> None:
         if self.cells is not None:
-            for path in [self.cells, *(tasks.beside(shard, self.cells) for shard in self.shards)]:
-                _remove(path, f"{path}.targets", f"{path}.ids")
+            _remove(self.cells, f"{self.cells}.targets")
         self.cells = str(self.engine.folder / next(self.engine.names))
         save(self.cells, {"row_offsets": cells.row_offsets})
         save(f"{self.cells}.targets", cells.targets)
@@ -105,11 +104,11 @@ class _Shards:
         })  # fmt: skip
         save(f"{state}.cells", emissions.cells)
         shards = [shard for shard in self.shards if batch is None or shard.batch == batch]
-        columns = counts.cells.shape[1]
-        how = self.cells, state, (chain.uniform, chain.p0), hmm, columns
+        how = self.cells, state, (chain.uniform, chain.p0), hmm, counts.cells.shape[1]
+        every = counts.cells.reshape(-1)
         for number, found in self.engine.connection.run(tasks.expect, [(shard, *how) for shard in shards]):
-            ids, of_cells = tasks.read_counts(shards[number], self.cells, state)
-            counts.cells[ids] += of_cells
+            places, of_cells = tasks.read_counts(shards[number], state)
+            every[places] += of_cells
             _remove(tasks.beside(shards[number], state))
             for total, part in ((counts.forward, found.forward), (counts.reverse, found.reverse)):
                 total.null[part.null.words] += part.null.counts

@@ -16,7 +16,6 @@ from features.translation._lattice_kernels import JumpWeights
 from features.translation._translation_kernels import Chain, Counts, DirectionCounts, Emissions
 from features.translation.cells import Cells
 from features.translation.counting import Chunks
-from features.word_pairs import Pairs
 
 
 class Words(NamedTuple):
@@ -96,49 +95,33 @@ def expect(shard: Shard, cells: str, state: str, chain: tuple[float, float], hmm
 
     cells: file of the word pairs.  state: file of their probabilities.  chain: the numbers of a `Chain`.
     """
-    bitext, chunks = shard.read()
-    ids, mine = cells_of(shard, bitext, cells)
-    found = load(state)
-    table = np.empty((len(ids) + 1, 2), np.float32)
-    np.take(load(f"{state}.cells"), ids, axis=0, out=table[:-1], mode="clip")
-    table.flags.writeable = False  # as on one machine, for which the kernels are compiled
-    emissions = Emissions(table, *(found[name] for name in Emissions._fields[1:]))
+    (bitext, chunks), found = shard.read(), load(state)
+    every = Cells(load(cells)["row_offsets"], load(f"{cells}.targets"), shard.sizes[1])
+    emissions = Emissions(load(f"{state}.cells"), *(found[name] for name in Emissions._fields[1:]))
     forward, reverse = (
         JumpWeights(*(found[f"{side}.{name}"] for name in JumpWeights._fields)) for side in ("forward", "reverse")
     )
     counts = Counts(
-        np.zeros((len(table), columns)), DirectionCounts(np.zeros(shard.sizes[1]), jumps.new_jumps(forward.groups)),
+        np.zeros((len(every) + 1, columns)), DirectionCounts(np.zeros(shard.sizes[1]), jumps.new_jumps(forward.groups)),
         DirectionCounts(np.zeros(shard.sizes[0]), jumps.new_jumps(reverse.groups)), np.zeros(2),
     )  # fmt: skip
     text = Chunks(bitext, chunks, 1)
-    text.use(mine)
+    text.use(every)
     text.add(emissions, Chain(forward, reverse, *chain), hmm, None, counts)
-    save(beside(shard, state), counts.cells[:-1])
+    places = np.flatnonzero(counts.cells[:-1])
+    save(beside(shard, state), {"places": places, "counts": counts.cells.ravel()[places]})
     return Sums(_jumped(counts.forward), _jumped(counts.reverse), counts.log_likelihoods)
 
 
-def read_counts(shard: Shard, cells: str, state: str) -> tuple[I32, F64]:
-    """Read the cells that have edges in a shard, (c,) ascending, and their expected counts, (c, columns)."""
-    return load(f"{beside(shard, cells)}.ids"), load(beside(shard, state))
+def read_counts(shard: Shard, state: str) -> tuple[I64, F64]:
+    """Read the expected counts of a shard's cells that are not 0, and their places in all counts, flat."""
+    found = load(beside(shard, state))
+    return found["places"], found["counts"]
 
 
 def beside(shard: Shard, path: str) -> str:
     """The path of the part of a file that belongs to a shard; unique, so that late writers do no harm."""
     return f"{shard.path}.{Path(path).name}"
-
-
-def cells_of(shard: Shard, bitext: Bitext, cells: str) -> tuple[I32, Cells]:
-    """The cells that have edges in a shard: ids (c,), ascending, and `Cells` of them; found once, cached in a file."""
-    path = beside(shard, cells)
-    if not Path(path).exists():
-        every = Cells(load(cells)["row_offsets"], load(f"{cells}.targets"), shard.sizes[1])
-        edges = np.zeros((len(every), 1))
-        every.add_evenly(Pairs.cut(bitext, 0, len(bitext)), np.ones((len(bitext), 1)), edges)
-        ids = np.flatnonzero(edges)
-        save(f"{path}.ids", ids.astype(np.int32))
-        save(f"{path}.targets", every.targets[ids])
-        save(path, {"row_offsets": np.searchsorted(ids, every.row_offsets)})
-    return load(f"{path}.ids"), Cells(load(path)["row_offsets"], load(f"{path}.targets"), shard.sizes[1])
 
 
 def _jumped(counts: DirectionCounts) -> Jumped:
