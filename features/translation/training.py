@@ -1,6 +1,5 @@
 """Training of translation models: lexicons one after the other, from nothing or from what a model knows."""
 
-import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -20,8 +19,6 @@ from features.words import WordTable
 
 UPDATE = Settings(iterations_1=0)
 """Of `update_translation`."""
-
-_GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 
 
 def usual_settings(bitext: Bitext, priors: TranslationModel | None = None) -> Settings:
@@ -49,8 +46,8 @@ def train_translation(
     table: co-occurrences of the bitext by `count_cooccurrences`, if they are known.  on_pass: called after each pass.
     engine: who counts.
 
-    Peak memory beyond the text of N pairs, with T pieces in its target, C pairs of words or pieces that are
-    looked at, G of 10 occurrences or more on both sides and n cores, whichever takes more:
+    Peak memory beyond the text of N pairs, with T pieces in the target of those that teach pieces, C pairs of words or
+    pieces that are looked at, G of 10 occurrences or more on both sides and n cores, whichever takes more:
 
         16 N + max(135 MB + 4 T + 16 C, 64 C + 2200 G + 20 MB · (n + 2))  bytes.
 
@@ -92,7 +89,7 @@ def update_translation(
 
     p0, uniform, smoothing and agreement are the model's, whatever the settings; memory as in `train_translation`.  An
     empty bitext changes nothing. Counts of the old text are not revised by the new one, so the result is close to
-    training on all text at once but not equal to it.
+    training on all text at once but not equal to it; counts of pieces are those of samples, see `train_translation`.
     """
     if len(bitext.source.ids) == 0 or len(bitext.target.ids) == 0:
         return model
@@ -151,7 +148,8 @@ def _sample(bitext: Bitext, tokens: float) -> Bitext:
     share = 2 * tokens / max(len(bitext.source.ids) + len(bitext.target.ids), 1)
     if share >= 1.0:
         return bitext
-    return bitext.take(np.flatnonzero(np.arange(len(bitext)) * _GOLDEN % 1.0 < share))
+    golden = (np.sqrt(5.0) - 1.0) / 2.0
+    return bitext.take(np.flatnonzero(np.arange(len(bitext)) * golden % 1.0 < share))
 
 
 def _fitting(bitext: Bitext) -> Bitext:

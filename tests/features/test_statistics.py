@@ -43,16 +43,13 @@ def test_text_without_words_on_a_side_adds_nothing(
         assert np.array_equal(array, arrays[name]), name
 
 
-@pytest.mark.parametrize(
-    ("name", "wrong"),
-    [
-        ("cooccurrence.row_offsets", [0, 2, 2, 4]), ("cooccurrence.row_offsets", [0, 2, 4, 4, 4000]),
-        ("cooccurrence.row_offsets", [0, 4, 2, 4, 4]), ("cooccurrence.row_offsets", [1, 2, 4, 4, 4]),
-        ("cooccurrence.row_offsets", []), ("cooccurrence.counts", [1, 1]), ("cooccurrence.source_counts", [1, 1]),
-        ("cooccurrence.target_counts", [1]), ("source_words.offsets", [0, 1, 6, 7, 800]),
-        ("source_words.plain_offsets", [0, 1, 6, 7]), ("target_words.letters", [97]), ("target_words.flags", [0]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "wrong"), [
+    ("cooccurrence.row_offsets", [0, 2, 2, 4]), ("cooccurrence.row_offsets", [0, 2, 4, 4, 4000]),
+    ("cooccurrence.row_offsets", [0, 4, 2, 4, 4]), ("cooccurrence.row_offsets", [1, 2, 4, 4, 4]),
+    ("cooccurrence.row_offsets", []), ("cooccurrence.counts", [1, 1]), ("cooccurrence.source_counts", [1, 1]),
+    ("cooccurrence.target_counts", [1]), ("source_words.offsets", [0, 1, 6, 7, 800]),
+    ("source_words.plain_offsets", [0, 1, 6, 7]), ("target_words.letters", [97]), ("target_words.flags", [0]),
+])  # fmt: skip
 def test_what_does_not_fit_is_refused(statistics: CorpusStatistics, name: str, wrong: list[int]) -> None:
     arrays = statistics.to_arrays()
     arrays[name] = np.array(wrong, arrays[name].dtype)
@@ -91,13 +88,10 @@ def test_half_a_surrogate_pair_is_a_letter() -> None:
     assert WordTable.from_words(["a\udcff"]).letters.tolist() == [97, 0xDCFF]
 
 
-@pytest.mark.parametrize(
-    ("word", "flags"),
-    [
-        ("chat", 0), ("l'", 0), ("1990", NUMERIC), ("1,990", NUMERIC), ("x9", NUMERIC), ("٣", NUMERIC),
-        ("½", NUMERIC), (".", PUNCTUATION), ("«", PUNCTUATION), ("$", PUNCTUATION), ("...", PUNCTUATION), ("中", 0),
-        ("!a", 0),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("word", "flags"), [
+    ("chat", 0), ("l'", 0), ("1990", NUMERIC), ("1,990", NUMERIC), ("x9", NUMERIC), ("٣", NUMERIC),
+    ("½", NUMERIC), (".", PUNCTUATION), ("«", PUNCTUATION), ("$", PUNCTUATION), ("...", PUNCTUATION), ("中", 0),
+    ("!a", 0),
+])  # fmt: skip
 def test_flags(word: str, flags: int) -> None:
     assert WordTable.from_words([word]).flags.tolist() == [flags]

@@ -191,21 +191,12 @@ def test_co_occurrences_that_are_known_need_not_be_counted(parallel: Bitext) -> 
 def test_a_long_text_teaches_pieces_by_a_sample_of_its_pairs(
     make_bitext: Callable[..., Bitext], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pairs = [(["a", "b"], ["x"]), (["c", "d"], ["y"])] * 5_000  # two kinds of lines in turn: each is met
-    text, settings = make_bitext(pairs), Settings(batches=1)
-    whole = train_translation(text, settings)
-    monkeypatch.setitem(KINDS, "pieces", KINDS["pieces"]._replace(most_tokens=1_500.0))  # a tenth
-    sampled = train_translation(text, settings)
-
-    def counts(model: TranslationModel, lexicon: str, word: str) -> float:
-        found = model.lexicons[lexicon]
-        row = [*model.source_words.words()].index(word)
-        return float(found.counts[found.row_offsets[row] : found.row_offsets[row + 1], 0].sum())
-
-    for word in "ac":
-        assert counts(sampled, "words", word) == counts(whole, "words", word)
-        assert counts(sampled, "pieces", word) == pytest.approx(counts(whole, "pieces", word) / 10, rel=0.02)
-    assert np.array_equal(sampled.source_counts, whole.source_counts)
+    text = make_bitext([(["a", "b"], ["x"]), (["c", "d"], ["y"])] * 5_000)  # two kinds of lines in turn: each is met
+    whole = train_translation(text, Settings(batches=1)).lexicons
+    monkeypatch.setitem(KINDS, "pieces", KINDS["pieces"]._replace(most_tokens=1_500.0))  # type: ignore[misc]
+    sampled = train_translation(text, Settings(batches=1)).lexicons
+    assert np.array_equal(sampled["words"].counts, whole["words"].counts)
+    np.testing.assert_allclose(10 * sampled["pieces"].counts, whole["pieces"].counts, rtol=0.02)
 
 
 def test_the_more_text_the_fewer_passes_and_the_more_smoothing() -> None:
@@ -323,13 +314,10 @@ def test_texts_of_almost_nothing(pairs: list, make_bitext: Callable[..., Bitext]
     assert len(found.soft_links()) == len(pairs)
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"iterations_1": -1}, {"iterations_1": 0, "iterations_hmm": 0}, {"p0": 0.0}, {"p0": 1.0}, {"uniform": 0.0},
-        {"smoothing": -1.0},
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("settings", [
+    {"iterations_1": -1}, {"iterations_1": 0, "iterations_hmm": 0}, {"p0": 0.0}, {"p0": 1.0}, {"uniform": 0.0},
+    {"smoothing": -1.0},
+])  # fmt: skip
 def test_settings_out_of_range(settings: dict) -> None:
     with pytest.raises(ValueError, match="must be"):
         Settings(**settings)
