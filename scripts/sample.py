@@ -1,4 +1,4 @@
-"""The table of samples in README and docs/pipelines.md: what counting a part of the Hansards costs, on gold-dev.
+"""The table of samples in docs/pipelines.md: what counting a part of the Hansards costs, on gold-dev.
 
     python scripts/sample.py --write
 
@@ -37,7 +37,7 @@ def main() -> None:
             rows.append([f"{pairs:,}", f"{100 * found.aer:.2f}", f"{run.cpu:.0f}", f"{run.peak:.2f}", f"{size:.0f}"])
             print(*rows[-1], flush=True, file=sys.stderr)
     header = [f"pairs counted, of {text.pairs:,}", "AER", "CPU s of `train`", "GiB", "MiB of the model"]
-    publish("sample", markdown(header, rows, words=0), pages=["README.md", "docs/pipelines.md"], write=asked.write)
+    publish("sample", markdown(header, rows, words=0), pages=["docs/pipelines.md"], write=asked.write)
 
 
 if __name__ == "__main__":
