@@ -143,7 +143,7 @@ def test_the_lexicon_of_pieces_is_one_of_words_where_these_are_the_pieces(
     cut = Bitext(*(Text(*text.cut(0, len(text)), text.vocabulary, text.language) for text in texts))
     model = train_translation(parallel, lexicons=["pieces"])
     found = posteriors(model, parallel)
-    monkeypatch.setitem(KINDS, "pieces", KINDS["pieces"]._replace(whole=True))  # type: ignore[misc]
+    monkeypatch.setitem(KINDS, "pieces", KINDS["pieces"]._replace(whole=True))
     of_pieces = train_translation(cut, lexicons=["pieces"])
     assert model.lexicons["pieces"].counts.shape[1] == 2
     others = of_pieces.lexicons["pieces"].to_arrays()
@@ -193,7 +193,7 @@ def test_a_long_text_teaches_pieces_by_a_sample_of_its_pairs(
 ) -> None:
     text = make_bitext([(["a", "b"], ["x"]), (["c", "d"], ["y"])] * 5_000)  # two kinds of lines in turn: each is met
     whole = train_translation(text, Settings(batches=1)).lexicons
-    monkeypatch.setitem(KINDS, "pieces", KINDS["pieces"]._replace(most_tokens=1_500.0))  # type: ignore[misc]
+    monkeypatch.setitem(KINDS, "pieces", KINDS["pieces"]._replace(most_tokens=1_500.0))  # a tenth
     sampled = train_translation(text, Settings(batches=1)).lexicons
     assert np.array_equal(sampled["words"].counts, whole["words"].counts)
     np.testing.assert_allclose(10 * sampled["pieces"].counts, whole["pieces"].counts, rtol=0.02)
