@@ -62,6 +62,6 @@ def site(session: Callable[..., Session]) -> Iterator[Callable[..., Site]]:
 @pytest.fixture
 def visit(browser: Any) -> Iterator[Callable[..., Any]]:
     """Open the page of a site, and wait until its first pair is there and has the focus."""
-    with visits(browser, expected=("409 (Conflict)", "422 (Unprocessable", "507 (", "ERR_FAILED")) as open_page:
+    with visits(browser, expected=("409 (Conflict)", "422 (Unprocessable", "507 (")) as open_page:
         ready = "body[data-ready=yes][data-busy=no]"
         yield lambda site, **settings: open_page(site.address, ready=ready, **settings)

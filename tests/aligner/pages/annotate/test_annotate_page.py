@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from annotating import Site, press, settled
@@ -140,8 +142,7 @@ def test_every_key(visit: Visit, site: Sites) -> None:
     page.keyboard.type("not sure ? n")
     press(page, "Enter")
     assert (store.works[0].comment, store.works[0].flagged) == ("not sure ? n", True)
-    press(page, "End", "Home", "Control+ArrowDown")
-    press(page, "s")
+    press(page, "End", "Home", "Control+ArrowDown", "s")
     settled(page, queue[1])
     assert store.works[0].status == "skipped"
     press(page, "k")
@@ -163,8 +164,7 @@ def test_suggestions_above_a_probability(visit: Visit, site: Sites) -> None:
     served = site()
     page = visit(served)
     found = served.session.pair({"pair": 0})["scores"]
-    least = sorted(score for *_, score in found)[2] + 1e-9
-    least = round(least + 0.005, 2)
+    least = round(sorted(score for *_, score in found)[2] + 0.005, 2)
     page.locator("#least").fill(str(least))
     page.locator("#editor").focus()
     press(page, "a")
@@ -249,11 +249,11 @@ def test_two_windows_do_not_overwrite_each_other(visit: Visit, site: Sites) -> N
     assert served.session.store.works[0].status == "accepted"
 
 
-def test_what_cannot_be_kept_is_said_and_not_left(visit: Visit, site: Sites) -> None:
+def test_what_cannot_be_kept_is_said_and_not_left(visit: Visit, site: Sites, monkeypatch: pytest.MonkeyPatch) -> None:
     served = site()
     page = visit(served)
     start = shown_links(page)
-    page.route("**/save", lambda route: route.fulfill(status=507, json={"error": "it is not all on disk: full"}))
+    monkeypatch.setattr("os.fsync", Mock(side_effect=OSError(errno.ENOSPC, "full")))
     press(page, "Delete")
     assert "not done: it is not all on disk: full" in page.locator("#trouble").inner_text()
     press(page, "u")
@@ -262,7 +262,7 @@ def test_what_cannot_be_kept_is_said_and_not_left(visit: Visit, site: Sites) -> 
     press(page, "Delete", "j", "Enter")
     settled(page, 0)
     assert served.session.store.works == {}
-    page.unroute("**/save")
+    monkeypatch.undo()
     page.get_by_role("button", name="Try again").click()
     settled(page)
     assert not page.locator("#trouble").is_visible()
@@ -273,10 +273,10 @@ def test_what_cannot_be_kept_is_said_and_not_left(visit: Visit, site: Sites) -> 
 
 def test_a_command_that_has_ended_is_missed(visit: Visit, site: Sites) -> None:
     page = visit(site())
-    page.route("**/save", lambda route: route.abort())
+    page.evaluate("void ([answered, fetch] = [fetch, () => Promise.reject(new TypeError('no answer'))])")
     press(page, "Delete")
-    page.locator("#trouble", has_text="the command does not answer").wait_for()
-    page.unroute("**/save")
+    assert "the command does not answer" in page.locator("#trouble").inner_text()
+    page.evaluate("void (fetch = answered)")
     press(page, "j")
     settled(page, 1)
 
