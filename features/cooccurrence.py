@@ -5,7 +5,7 @@ C_ef the number of pairs that contain both, however often. Dice(e, f) = 2 C_ef /
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -23,6 +23,9 @@ A kept cell has C_ef >= MINIMUM_DICE / 2 · C_e, and the C_ef of a row add up to
 sentences: a row keeps at most 2 / MINIMUM_DICE · (mean length of the target sentences of e) cells however long the
 corpus.
 """
+
+KEPT_DICE = 0.005
+"""Cells with a smaller Dice are not kept once lexicons are learnt: features do without them."""
 
 _SENTENCES_AT_ONCE = 1 << 25
 """Sentences that are listed at once for the words that they contain, 4 bytes each."""
@@ -64,6 +67,13 @@ class CooccurrenceTable:
         dice = np.zeros(len(cells), np.float32)
         dice[found] = 2.0 * self.counts.take(cells.take(found)) / counts
         return dice
+
+    def above(self, dice: float) -> "CooccurrenceTable":
+        """The table without cells of a smaller Dice."""
+        words = np.repeat(self.source_counts, np.diff(self.row_offsets)) + self.target_counts.take(self.targets)
+        kept = np.flatnonzero(self.counts >= np.multiply(words, dice / 2.0, dtype=np.float32))
+        rows = np.searchsorted(kept, self.row_offsets)
+        return replace(self, row_offsets=rows, targets=self.targets.take(kept), counts=self.counts.take(kept))
 
 
 def count_cooccurrences(

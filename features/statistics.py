@@ -9,9 +9,9 @@ import numpy as np
 
 from corpora.bitext import Bitext
 from corpora.ragged import Array, Arrays
-from features.cooccurrence import MINIMUM_DICE, CooccurrenceTable, add_cooccurrences, count_cooccurrences
+from features.cooccurrence import KEPT_DICE, MINIMUM_DICE, CooccurrenceTable, add_cooccurrences, count_cooccurrences
 from features.translation.counting import THIS_MACHINE, Engine
-from features.translation.expectation import Pass
+from features.translation.expectation import Pass, Settings
 from features.translation.lexicon import KINDS
 from features.translation.model import TranslationModel
 from features.translation.training import extend, train_translation, update_translation
@@ -62,19 +62,14 @@ class CorpusStatistics:
 
     @classmethod
     def from_bitext(
-        cls,
-        bitext: Bitext,
-        *,
-        lexicons: Sequence[str] = tuple(KINDS),
-        priors: TranslationModel | None = None,
-        on_progress: Callable[[float], None] | None = None,
-        on_pass: Callable[[Pass], None] | None = None,
-        engine: Engine = THIS_MACHINE,
-    ) -> "CorpusStatistics":
+        cls, bitext: Bitext, settings: Settings | None = None, *, lexicons: Sequence[str] = tuple(KINDS),
+        priors: TranslationModel | None = None, on_progress: Callable[[float], None] | None = None,
+        on_pass: Callable[[Pass], None] | None = None, engine: Engine = THIS_MACHINE,
+    ) -> "CorpusStatistics":  # fmt: skip
         """Count a bitext; on_progress is called with the fraction done.
 
         lexicons: of the translation models to train, none without any; on_pass is called after each pass.
-        priors: what they begin with, see `train_translation`.  engine: who counts.
+        settings: of this training, and priors: what it begins with, see `train_translation`.  engine: who counts.
         """
         if priors is not None:
             bitext = Bitext(extend(bitext.source, priors.source_words), extend(bitext.target, priors.target_words))
@@ -83,9 +78,9 @@ class CorpusStatistics:
         model = None
         if lexicons:
             model = train_translation(
-                bitext, lexicons=lexicons, priors=priors, table=table, on_pass=on_pass, engine=engine
+                bitext, settings, lexicons=lexicons, priors=priors, table=table, on_pass=on_pass, engine=engine
             )
-        return cls(table, source, target, model)
+        return cls(table.above(KEPT_DICE), source, target, model)
 
     def updated(
         self,
@@ -103,10 +98,8 @@ class CorpusStatistics:
         bitext = Bitext(extend(bitext.source, self.source_words), extend(bitext.target, self.target_words))
         table = add_cooccurrences(self.cooccurrence, count_cooccurrences(bitext, on_progress=on_progress))
         source, target = (WordTable.from_words(text.vocabulary.words) for text in (bitext.source, bitext.target))
-        model = self.translation
-        if model is not None:
-            model = update_translation(model, bitext, on_pass=on_pass)
-        return CorpusStatistics(table, source, target, model)
+        model = self.translation and update_translation(self.translation, bitext, on_pass=on_pass)
+        return CorpusStatistics(table.above(KEPT_DICE), source, target, model)
 
     def to_arrays(self) -> dict[str, Array]:
         """Everything as named arrays, for a model file; `from_arrays` is the inverse."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from corpora.corpus import Corpus
     from corpora.resuming import Blocks
     from corpora.skipping import Skipping
-    from features.translation.model import TranslationModel
+    from features.statistics import CorpusStatistics
 
 _PATIENCE = 30.0
 """Seconds until a lost worker, whose shard another one takes up, has ended at last."""
@@ -195,11 +195,11 @@ def _take_up(
 
 def align_without_model(
     source: str, target: str | None, settings: AlignSettings, skipping: "Skipping", writers: Sequence[Writer],
-    on_model: "Callable[[TranslationModel], object]" = ignore,
+    on_statistics: "Callable[[CorpusStatistics], object]" = ignore,
 ) -> None:  # fmt: skip
     """Align a text by its own statistics and write its links; further writers get the links of either direction.
 
-    on_model: called with the translation models.
+    on_statistics: called with those of the text.
     """
     output = writers[0].output
     from corpora.files import refuse_inputs, spilling_beside
@@ -221,11 +221,11 @@ def align_without_model(
         other = open_other_tokens(output.remap, text.corpus or corpus, text.normalizers, paths)
         if not output.quiet:
             say(corpus.description())
-        translation, pairs = text.estimate(show), text.pairs
-        on_model(translation)
+        statistics, pairs = text.estimate(show), text.pairs
+        on_statistics(statistics)
         normalizers = text.normalizers
-        parts = [text.align(translation), *(text.decode(translation, one) for one in DIRECTIONS[: len(paths) - 1])]
-        del text, translation
+        parts = [text.align(statistics), *(text.decode(statistics, one) for one in DIRECTIONS[: len(paths) - 1])]
+        del text, statistics
         _tell_of_tokens(normalizers, output)
     for writer, found in zip(writers, parts, strict=True):
         writer.write(normalizers, found, pairs, other)

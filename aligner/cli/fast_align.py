@@ -15,7 +15,7 @@ from aligner.progress import ignore
 from corpora import SettingError
 
 if TYPE_CHECKING:
-    from features.translation.model import TranslationModel
+    from features.statistics import CorpusStatistics
 
 _flag = partial(typer.Option, rich_help_panel="Flags of fast_align")
 _idle = partial(typer.Option, rich_help_panel="Taken, without effect", help="No effect.")
@@ -75,14 +75,14 @@ def fast_align(
         refuse_inputs(table, [text])
         file = write_packed(table, force=True)  # raises now, if ever
 
-    def write_table(model: "TranslationModel") -> None:
+    def write_table(statistics: "CorpusStatistics") -> None:
         from features.translation.priors import Priors, format_table
 
-        found = Priors.from_model(model)
+        found = Priors.from_model(statistics.translation)
         stream = until_written.enter_context(file)  # which appears if the links could be written
         lines = format_table((found.transposed() if reverse else found).links, beam)
         stream.writelines(line.encode() for line in lines)
 
     with opt.skipping_pairs(None, skip_bad=True) as skipping, ExitStack() as until_written:
-        on_model = ignore if table is None else write_table
-        align_without_model(text, None, settings, skipping, Output(quiet=quiet).open(), on_model)
+        on_statistics = ignore if table is None else write_table
+        align_without_model(text, None, settings, skipping, Output(quiet=quiet).open(), on_statistics)

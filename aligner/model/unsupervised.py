@@ -26,9 +26,9 @@ from corpora.normalize import Normalizer, refuse_links
 from corpora.ragged import Lists
 from corpora.readers import open_text
 from corpora.skipping import MAX_LENGTH, Skipping
-from corpora.threads import map_threads, shared_property
-from features.cooccurrence import CooccurrenceTable
+from corpora.threads import map_threads
 from features.statistics import CorpusStatistics
+from features.translation.expectation import Settings
 from features.translation.model import TranslationModel
 from features.translation.posteriors import Decoder, Posteriors
 from features.translation.priors import read_priors
@@ -43,13 +43,17 @@ Parts = Iterator[tuple[list[TextLine], Alignments]]
 
 def estimate(
     bitext: Bitext, settings: AlignSettings = AlignSettings(), *, priors: TranslationModel | None = None,
-    table: CooccurrenceTable | None = None, on_progress: Callable[[Progress], None] = ignore,
+    on_progress: Callable[[Progress], None] = ignore,
 ) -> TranslationModel:  # fmt: skip
-    """Train translation models of a bitext.  table: see `train_translation`.  on_progress: called after each pass."""
-    chosen = replace(
+    """Train translation models of a bitext.  on_progress: called after each pass."""
+    told = tell_passes(on_progress)
+    return train_translation(bitext, _settings(bitext, settings, priors), priors=priors, on_pass=told)
+
+
+def _settings(bitext: Bitext, settings: AlignSettings, priors: TranslationModel | None) -> Settings:
+    return replace(
         usual_settings(bitext, priors), p0=settings.null, iterations_hmm=settings.iterations, seconds=settings.seconds
     )
-    return train_translation(bitext, chosen, priors=priors, table=table, on_pass=tell_passes(on_progress))
 
 
 def decode(
@@ -119,30 +123,20 @@ class OwnText:
         pairs = len(text) if pairs is None else pairs
         return cls(settings, normalizers, text, pairs, corpus if keep else None, priors, links)
 
-    def estimate(self, on_progress: Callable[[Progress], None] = ignore) -> TranslationModel:
-        """Train translation models of `bitext`: of all pairs, or of the sample."""
-        table = None if self.bare else self.counts.cooccurrence
-        return estimate(self.bitext, self.settings, priors=self.priors, table=table, on_progress=on_progress)
+    def estimate(self, on_progress: Callable[[Progress], None] = ignore) -> CorpusStatistics:
+        """Count `bitext`, all pairs or the sample, and train translation models of it."""
+        chosen, told = _settings(self.bitext, self.settings, self.priors), tell_passes(on_progress)
+        return CorpusStatistics.from_bitext(self.bitext, chosen, priors=self.priors, on_pass=told)
 
-    @property
-    def bare(self) -> bool:
-        """Whether translation models alone align."""
-        return self.settings.unsupervised is not None or self.settings.decoding is not None
-
-    @shared_property
-    def counts(self) -> CorpusStatistics:
-        """Statistics of what is counted, without translation models."""
-        return CorpusStatistics.from_bitext(self.bitext, lexicons=(), priors=self.priors)
-
-    def align(self, translation: TranslationModel) -> Parts:
-        """Align the text as the settings say, by translation models of it.
+    def align(self, statistics: CorpusStatistics) -> Parts:
+        """Align the text as the settings say, by statistics of it with translation models.
 
         The aligning model, where one is needed, is made before this returns; parts are aligned as they are taken.
         """
         chosen = self.settings
-        if self.bare:
-            return self.decode(translation, chosen.decoding)
-        statistics, candidates = replace(self.counts, translation=translation), chosen.candidates or "likely"
+        if chosen.unsupervised is not None or chosen.decoding is not None:
+            return self.decode(statistics, chosen.decoding)
+        candidates = chosen.candidates or "likely"
         alone = default_model(statistics, normalizers=self.normalizers, candidates=candidates)
         others = [kind_of_links(one) for one in chosen.links]
         model = with_links(alone, [kind for kind, _ in others])
@@ -153,9 +147,10 @@ class OwnText:
         streams = [LinksFile.open(file, self.corpus.lengths()) for _, file in others]
         return align_lines(model, self.corpus, read_again(self.corpus, self.pairs), streams)
 
-    def decode(self, translation: TranslationModel, decoding: str | None) -> Parts:
+    def decode(self, statistics: CorpusStatistics, decoding: str | None) -> Parts:
         """Align by translation models alone."""
-        given = self.settings.unsupervised
+        given, translation = self.settings.unsupervised, statistics.translation
+        assert translation is not None
         return self._with_lines(decode(translation, self.bitext, decoding, THRESHOLD if given is None else given))
 
     def _with_lines(self, parts: Iterable[Alignments]) -> Parts:

@@ -47,7 +47,8 @@ class Direction:
         """Weights of the jumps between this many words, the words of the model or more."""
         groups = np.zeros(words, np.int32)
         groups[self.frequent] = np.arange(1, len(self.frequent) + 1)
-        return JumpWeights(self.shared, self.weights.astype(np.float64), groups)
+        # Copies: for arrays that cannot be written, as those of a model file, kernels would be compiled anew.
+        return JumpWeights(self.shared.copy(), self.weights.astype(np.float64), groups)
 
     def counts(self, generated: int, weights: JumpWeights) -> DirectionCounts:
         """Counts of this many generated words; the last ones are new.
@@ -111,10 +112,8 @@ class Lexicon:
     @classmethod
     def from_arrays(cls, arrays: Arrays, prefix: str) -> "Lexicon":
         """The lexicon whose arrays' names begin with a prefix.  Raises KeyError where one is missing."""
-        forward, reverse = (  # copies: for arrays that cannot be written kernels would be compiled anew
-            Direction(**{field: arrays[prefix + names[side]].copy() for field, names in _DIRECTION_ARRAYS.items()})
-            for side in (0, 1)
-        )
+        sides = [{key: arrays[prefix + names[side]] for key, names in _DIRECTION_ARRAYS.items()} for side in (0, 1)]
+        forward, reverse = (Direction(**side) for side in sides)
         return cls(**{name: arrays[prefix + name] for name in CELL_ARRAYS}, forward=forward, reverse=reverse)
 
     def check(self, n_source: int, n_target: int) -> None:
