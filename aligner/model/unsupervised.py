@@ -46,14 +46,13 @@ def estimate(
     on_progress: Callable[[Progress], None] = ignore,
 ) -> TranslationModel:  # fmt: skip
     """Train translation models of a bitext.  on_progress: called after each pass."""
-    told = tell_passes(on_progress)
-    return train_translation(bitext, _settings(bitext, settings, priors), priors=priors, on_pass=told)
+    chosen = _settings(bitext, settings, priors)
+    return train_translation(bitext, chosen, priors=priors, on_pass=tell_passes(on_progress))
 
 
 def _settings(bitext: Bitext, settings: AlignSettings, priors: TranslationModel | None) -> Settings:
-    return replace(
-        usual_settings(bitext, priors), p0=settings.null, iterations_hmm=settings.iterations, seconds=settings.seconds
-    )
+    usual = usual_settings(bitext, priors)
+    return replace(usual, p0=settings.null, iterations_hmm=settings.iterations, seconds=settings.seconds)
 
 
 def decode(
