@@ -5,6 +5,7 @@ import numpy as np
 from corpora.compiled import MAXIMA, compiled
 from features.batch import EdgeBatch
 from features.table import Matrix
+from features.word_pairs import U
 
 NAMES = (
     "dice_before", "dice_after", "dice_before_crossed", "dice_after_crossed",
@@ -48,19 +49,19 @@ def find_mutual_best(values, shapes, offsets):
         widest = max(widest, shapes[i, 1])
     column_best = np.empty(widest, np.float32)
     for i in range(len(shapes)):
-        J = shapes[i, 0]
-        K = shapes[i, 1]
-        column_best[:K] = 0.0
+        J, K, start = U(shapes[i, 0]), U(shapes[i, 1]), U(offsets[i])
+        for k in range(K):
+            column_best[k] = 0.0
         for j in range(J):
-            row = values[offsets[i] + j * K : offsets[i] + (j + 1) * K]
+            row = start + j * K
             for k in range(K):
-                column_best[k] = max(column_best[k], row[k])
+                column_best[k] = max(column_best[k], values[row + k])
         for j in range(J):
-            row = values[offsets[i] + j * K : offsets[i] + (j + 1) * K]
-            of_row = out[offsets[i] + j * K : offsets[i] + (j + 1) * K]
+            row = start + j * K
             row_best = np.float32(0.0)
             for k in range(K):
-                row_best = max(row_best, row[k])
+                row_best = max(row_best, values[row + k])
             for k in range(K):
-                of_row[k] = (row[k] > 0.0) & (row[k] == row_best) & (row[k] == column_best[k])
+                value = values[row + k]
+                out[row + k] = (value > 0.0) & (value == row_best) & (value == column_best[k])
     return out

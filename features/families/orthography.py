@@ -16,7 +16,7 @@ OF_WORD_PAIRS = True
 SHORT = 3
 """Words with at most this many letters are short."""
 LONGEST = 1000
-"""Of longer words only so many letters are searched for a common subsequence: time grows with the square."""
+"""Of longer words only so many letters are searched for a common subsequence."""
 
 
 def fill(batch: EdgeBatch, out: Matrix) -> None:
@@ -29,8 +29,7 @@ def fill(batch: EdgeBatch, out: Matrix) -> None:
     both_punctuation: neither has a letter or a digit.
     """
     pairs, source, target = batch.word_pairs, batch.text.source_words.table, batch.text.target_words.table
-    lengths = np.zeros(np.diff(target.plain_offsets).max(initial=0) + 1, np.int32)
-    _fill(pairs.source, pairs.target, _spelling(source), _spelling(target), lengths, out.T)
+    _fill(pairs.source, pairs.target, _spelling(source), _spelling(target), out.T)
 
 
 def _spelling(table: WordTable) -> tuple[Array, ...]:
@@ -38,7 +37,7 @@ def _spelling(table: WordTable) -> tuple[Array, ...]:
 
 
 @compiled
-def _fill(sources, targets, source, target, lengths, out):
+def _fill(sources, targets, source, target, out):
     e_letters, e_bounds, e_plain, e_plain_bounds, e_flags, e_accented = source
     f_letters, f_bounds, f_plain, f_plain_bounds, f_flags, f_accented = target
     for pair in range(len(sources)):
@@ -51,7 +50,7 @@ def _fill(sources, targets, source, target, lengths, out):
         out[1, pair] = out[2, pair] = len(a) == len(b) and same == len(a)
         out[3, pair] = prefix / longer
         out[4, pair] = suffix / longer
-        out[5, pair] = common_subsequence(a, b, prefix, suffix, lengths) / longer
+        out[5, pair] = common_subsequence(a, b, prefix, suffix) / longer
         a = e_letters[e_bounds[e] : e_bounds[e + 1]]
         b = f_letters[f_bounds[f] : f_bounds[f + 1]]
         out[6, pair] = len(a) <= SHORT and len(b) <= SHORT
@@ -81,33 +80,22 @@ def shared_letters(a, b):
 
 
 @compiled(inline="always")
-def common_subsequence(a, b, prefix, suffix, lengths):
+def common_subsequence(a, b, prefix, suffix):
     """Length of the longest common subsequence.  prefix, suffix: lengths of the common prefix and suffix.
 
-    Between these, if `a` has at most 64 letters, its row of the textbook's table is the bits of a number  [Hyyrö 2004]:
-    the length grows at zero bits.  lengths: len(b) + 1 zeros or more, zeros again in the end, for longer words.
+    Between these it is that of at most 64 letters of `a` and LONGEST of `b`: the row of the textbook's table for `a` is
+    the bits of a number, and the length grows at its zero bits  [Hyyrö 2004].
     """
     suffix = min(suffix, min(len(a), len(b)) - prefix)
-    a, b = a[prefix : len(a) - suffix][:LONGEST], b[prefix : len(b) - suffix][:LONGEST]
+    last = min(len(a) - suffix, prefix + 64)
+    row = ~np.uint64(0)
+    for y in range(prefix, min(len(b) - suffix, prefix + LONGEST)):
+        places = np.uint64(0)
+        for x in range(prefix, last):
+            places |= np.uint64(a[x] == b[y]) << np.uint64(x - prefix)
+        matches = row & places
+        row = (row + matches) | (row - matches)
     longest = prefix + suffix
-    if len(a) <= 64:
-        row = ~np.uint64(0)
-        for letter in b:
-            places = np.uint64(0)
-            for x in range(len(a)):
-                places |= np.uint64(a[x] == letter) << np.uint64(x)
-            matches = row & places
-            row = (row + matches) | (row - matches)
-        for x in range(len(a)):
-            longest += ((row >> np.uint64(x)) & np.uint64(1)) == 0
-        return longest
-    for x in range(len(a)):
-        diagonal = left = np.int32(0)
-        for y in range(len(b)):
-            above = lengths[y + 1]
-            left = diagonal + np.int32(1) if a[x] == b[y] else max(above, left)
-            lengths[y + 1] = left
-            diagonal = above
-    longest += lengths[len(b)]
-    lengths[: len(b) + 1] = 0
+    for x in range(last - prefix):
+        longest += ((row >> np.uint64(x)) & np.uint64(1)) == 0
     return longest
