@@ -60,7 +60,7 @@ class CooccurrenceTable:
 
         source, target: (m,) words of any text.  known: for each side, the table's word for each of that text, or -1.
         """
-        cells, _ = find_cells(source, target, *known, self.row_offsets, self.targets)
+        cells = find_cells(source, target, *known, self.row_offsets, self.targets)
         found = np.flatnonzero(cells >= 0)
         counts = self.source_counts.take(known[0].take(source.take(found)))
         counts += self.target_counts.take(known[1].take(target.take(found)))

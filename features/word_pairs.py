@@ -16,9 +16,8 @@ WORDS_AT_ONCE = 1 << 22
 """Source words of a long text that are looked at together."""
 
 U = np.uint64  # numba tests whether a signed index counts from the end
-_READ_AHEAD = 16
-"""Numbers in a cache line. A row that is searched for more words than it has cache lines is first read in order, which
-the processor foresees, so that the searches find its lines in the cache."""
+_WALKED = 16
+"""A row with at most so many cells for each word that is looked for is walked, not searched."""
 
 
 class Pairs(NamedTuple):
@@ -118,45 +117,54 @@ def _find(source_tokens, target_tokens, source_offsets, target_offsets, offsets,
 
 @compiled
 def find_cells(source, target, source_known, target_known, row_offsets, targets):
-    """The cells (m,) of word pairs in rows of ascending targets, -1 for a pair without one, and a number of no use.
+    """The cells (m,) of word pairs in rows of ascending targets, -1 for a pair without one.
 
     source, target: (m,) words; pairs of one source word are consecutive.  source_known, target_known: the row, and the
     number in `targets`, of each word, or -1.
 
-    A row is searched by halves for all its words at once: what they read is far apart, and is fetched at the same time.
+    A row is walked, noting where the cell of each target is, or, if it is long, searched by halves for all its words at
+    once: what they read is far apart, and is fetched at the same time.
     """
     cells = np.empty(len(source), np.int64)
     wanted = np.empty(len(source), np.int32)
     places = np.empty(len(source), np.int32)
+    most = np.int32(-1)
     for x in range(len(source)):
         wanted[x] = target_known[U(target[x])]  # unknown words, -1, are in no row
-    touched = 0
+        most = max(most, wanted[x])
+    cell_of = np.empty(most + 2, np.int64)  # of target f at f + 1, as far as any row has had it
+    cell_of[:] = -1
     first, end = U(0), U(len(source))
     while first < end:
         last = first + U(1)
         while last < end and source[last] == source[first]:
             last += U(1)
         row = source_known[U(source[first])]
-        low = U(row_offsets[row] if row >= 0 else 0)
-        size = U(row_offsets[row + 1]) - low if row >= 0 else U(0)
-        if size < U(_READ_AHEAD) * (last - first):
-            for line in range(low, low + size, U(_READ_AHEAD)):
-                touched += targets[line]
-        for x in range(first, last):
-            places[x] = 0
-        left = size
-        while left > U(1):
-            half = left >> U(1)
-            step = np.int32(half)
+        low, high = (row_offsets[row], row_offsets[row + 1]) if row >= 0 else (0, 0)
+        if high - low < _WALKED * np.int64(last - first):
+            for cell in range(U(low), U(high)):
+                if targets[cell] > most:
+                    break
+                cell_of[U(targets[cell] + 1)] = cell
             for x in range(first, last):
-                place = places[x]  # without a branch, whose outcome could not be predicted
-                places[x] = place + (step if targets[low + half + U(place)] <= wanted[x] else np.int32(0))
-            left -= half
-        for x in range(first, last):
-            cell = low + U(places[x])
-            cells[x] = cell if size > U(0) and targets[cell] == wanted[x] else -1
+                cell = cell_of[U(wanted[x] + 1)]
+                cells[x] = cell if low <= cell < high else -1
+        else:
+            for x in range(first, last):
+                places[x] = 0
+            left = U(high - low)
+            while left > U(1):
+                half = left >> U(1)
+                step = np.int32(half)
+                for x in range(first, last):
+                    place = places[x]  # without a branch, whose outcome could not be predicted
+                    places[x] = place + (step if targets[U(low) + half + U(place)] <= wanted[x] else np.int32(0))
+                left -= half
+            for x in range(first, last):
+                cell = low + places[x]
+                cells[x] = cell if targets[U(cell)] == wanted[x] else -1
         first = last
-    return cells, touched
+    return cells
 
 
 @compiled

@@ -231,7 +231,7 @@ class Decoder:
         tables, known = self.model.tables[name], self._known[name]
         places = tables.levels[0]
         finest = known[0].classes[0], known[1].classes[0]
-        of_pairs, _ = find_cells(words.source, words.target, *finest, places.row_offsets, places.targets)
+        of_pairs = find_cells(words.source, words.target, *finest, places.row_offsets, places.targets)
         missing = np.flatnonzero(of_pairs < 0)
         sources, targets = words.source.take(missing), words.target.take(missing)
         both = np.ones((2, len(of_pairs)), np.float32)
@@ -241,7 +241,7 @@ class Decoder:
             at, cells, spelling = np.arange(len(of_pairs)), of_pairs, SPELLING * self.model.smoothing_of(name)
             if depth > 0:
                 at, spelling = missing, 0.0
-                cells, _ = find_cells(sources, targets, source.known, target.known, level.row_offsets, level.targets)
+                cells = find_cells(sources, targets, source.known, target.known, level.row_offsets, level.targets)
             words_at = at, cells, words.source, words.target
             back_off(*words_at, source, target, level.cells, tables.weights[depth], spelling, *both)
         emission = np.empty((2, len(words.of_edge)), np.float32)
