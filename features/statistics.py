@@ -73,7 +73,7 @@ class CorpusStatistics:
         """
         if priors is not None:
             bitext = Bitext(extend(bitext.source, priors.source_words), extend(bitext.target, priors.target_words))
-        table = engine.cooccurrences(bitext, MINIMUM_DICE, on_progress)
+        table = engine.cooccurrences(bitext, MINIMUM_DICE if lexicons else KEPT_DICE, on_progress)
         source, target = (WordTable.from_words(text.vocabulary.words) for text in (bitext.source, bitext.target))
         model = None
         if lexicons:
