@@ -1,10 +1,9 @@
 """``aligner align``."""
 
-import ctypes
 import hashlib
 import io
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack, nullcontext, suppress
+from contextlib import ExitStack, nullcontext
 from dataclasses import asdict, replace
 from itertools import islice
 from pathlib import Path
@@ -114,9 +113,6 @@ def align_with_model(
     blocks: the output to write into, or to go on with.
     """
     output, model = writer.output, str(settings.model)
-    with suppress(AttributeError, OSError, TypeError):  # batches are alike: what one gives up is kept for the next one
-        for option, size in ((-1, 1 << 26), (-3, 1 << 24)):  # glibc's M_TRIM_THRESHOLD and M_MMAP_THRESHOLD
-            ctypes.CDLL(None).mallopt(option, size)
     with ExitStack() as until_written:
         with progress_bar(output.quiet):
             from aligner.cli.inputs import check_texts, open_for_model, open_other_tokens, with_others

@@ -1,9 +1,10 @@
 """The outputs of a command: files of links, and how they are written."""
 
+import ctypes
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from typing import IO, TYPE_CHECKING, Literal
 
@@ -91,6 +92,9 @@ class Writer:
         from aligner.model.remapping import PLAIN
         from aligner.model.streaming import FORMATS
 
+        with suppress(AttributeError, OSError, TypeError):  # batches are alike: what one gives up is for the next one
+            for option, size in ((-1, 1 << 26), (-3, 1 << 24)):  # glibc's M_TRIM_THRESHOLD and M_MMAP_THRESHOLD
+                ctypes.CDLL(None).mallopt(option, size)
         if other is not None:
             parts, normalizers = other.remapped(parts), PLAIN
         on_terminal = self.output.path == "-" and sys.stdout.isatty()  # where the links themselves are, no bar is
