@@ -221,7 +221,7 @@ def test_iterations_and_seconds_decide_how_many_passes_are_made(
         run("align", *texts, "-q", *(word for one in more for word in (["--set"] if "=" in one else []) + [one]))
         return sum(found.hmm for found in told)
 
-    monkeypatch.setattr("aligner.model.unsupervised.train_translation", train)
+    monkeypatch.setattr("features.statistics.train_translation", train)
     lexicons = len(variants(KINDS))
     assert (
         passes("--unsupervised", "iterations=1")
