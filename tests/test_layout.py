@@ -51,7 +51,7 @@ SLOW = {
 }  # fmt: skip
 LONGEST, LONGEST_TEST = 350, 400
 MOST_PARAMETERS, MOST_OPTIONS = 8, 24
-MOST_PRODUCT, MOST_LIBRARY, MOST_TESTS = 19_040, 9_773, 28_799
+MOST_PRODUCT, MOST_LIBRARY, MOST_TESTS = 19_042, 9_773, 28_799
 """Lines of Python of the packages without the library, of the library, and of tests."""
 MOST_OF_PAGES = 3860  # lines of scripts, styles and templates
 

@@ -21,7 +21,9 @@ _UNOBSERVED = {"DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False"}
 """Variables of workers that are started here: nobody would look at the profiles that Dask makes of them."""
 
 _STARTED_HERE = {
-    "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": None,  # what a task had is for the next one
+    "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": 1 << 28,  # what a task had is for the next one
+    "distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": 1 << 25,
+    "distributed.nanny.pre-spawn-environ.MALLOC_ARENA_MAX": 1,
     "distributed.deploy.lost-worker-timeout": "1 day",  # else a second loss within 15 seconds is for ever
 }
 """Settings of Dask for workers that are started here."""
