@@ -75,11 +75,11 @@ class CorpusStatistics:
             bitext = Bitext(extend(bitext.source, priors.source_words), extend(bitext.target, priors.target_words))
         table = engine.cooccurrences(bitext, MINIMUM_DICE if lexicons else KEPT_DICE, on_progress)
         source, target = (WordTable.from_words(text.vocabulary.words) for text in (bitext.source, bitext.target))
-        model = None
-        if lexicons:
-            model = train_translation(
-                bitext, settings, lexicons=lexicons, priors=priors, table=table, on_pass=on_pass, engine=engine
-            )
+        if not lexicons:
+            return cls(table, source, target)
+        model = train_translation(
+            bitext, settings, lexicons=lexicons, priors=priors, table=table, on_pass=on_pass, engine=engine
+        )
         return cls(table.above(KEPT_DICE), source, target, model)
 
     def updated(
