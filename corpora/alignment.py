@@ -31,13 +31,22 @@ WordPair = tuple[Sequence[str], Sequence[str], PairLinks]  # words of source and
 
 NO_LINKS = PairLinks(frozenset(), frozenset())
 
+FROM_ONE = "counted from 1? Then name the file .talp; or are source and target swapped?"
+"""What to do about links that fit if their numbers are that of the first word plus one."""
 
-def check_range(links: PairLinks, n_source: int, n_target: int, path: StrPath, line: int) -> None:
-    """Raise CorpusError, at ``line`` of ``path``, if a link leaves sentences of these lengths."""
-    for source, target in links.sure | links.possible:
+
+def check_range(links: PairLinks, n_source: int, n_target: int, path: StrPath, line: int, base: int = 0) -> None:
+    """Raise CorpusError, at ``line`` of ``path``, if a link leaves sentences of these lengths.
+
+    base: the number of a sentence's first word in the file.
+    """
+    every = links.sure | links.possible
+    for source, target in every:
         if source >= n_source or target >= n_target:
             what = f"link {source}-{target} is out of range for {n_source} source and {n_target} target words"
             hint = "are source and target swapped, or are the links of a model with `tokenize`?"
+            if base == 0 and all(0 < j <= n_source and 0 < k <= n_target for j, k in every):
+                hint = FROM_ONE
             raise CorpusError(path, line, what, hint=hint)
 
 

@@ -13,9 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from corpora.corpus import Corpus, TextLine
-from corpora.errors import CorpusError
+from corpora.errors import CorpusError, EmptyCorpus
 from corpora.normalize import SPACE, UNSPACED, Normalizer
 from corpora.ragged import I32, I64
+from corpora.spaces import warn_of_spaces
 
 _CHUNK = 1 << 16
 PAIRS_AT_ONCE = 1000
@@ -151,6 +152,8 @@ class WordIds(dict[bytes | str, int]):
         self.index: dict[str, int] = {}
 
     def __missing__(self, token: bytes | str) -> int:
+        if not isinstance(token, str | bytes):
+            raise TypeError(f"a token is a string, not {token!r} (use str() of it)")
         word = self.normalizer.word(token if isinstance(token, str) else token.decode())
         self[token] = id_ = self.index.setdefault(word, len(self.index))
         return id_
@@ -164,6 +167,10 @@ class _TextBuilder:
         self._ids = array("i")
         self._ends = array("q", [0])
         self._word_ids = WordIds(normalizer)
+
+    @property
+    def tokenizes(self) -> bool:
+        return self._normalizer.tokenize
 
     def add_lines(self, lines: Iterable[bytes]) -> None:
         """Append sentences.  UnicodeDecodeError if one is not UTF-8."""
@@ -200,6 +207,8 @@ class BitextBuilder:
     def add_texts(self, corpus: Corpus, texts: Sequence[TextLine]) -> None:
         """Append pairs of lines of a corpus.  CorpusError if one is not UTF-8, or too long."""
         corpus.check_lengths(texts)
+        if not (self._source.tokenizes and self._target.tokenizes):
+            warn_of_spaces(corpus, texts)
         _, source, target = zip(*texts, strict=True) if texts else ((), (), ())
         try:
             self.add_lines(source, target)
@@ -213,7 +222,7 @@ class BitextBuilder:
         self._target.add_tokens(target)
 
     def add_pairs(self, pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> "BitextBuilder":
-        """Append pairs of tokenised sentences and return the builder.  TypeError on strings in place of tokens."""
+        """Append pairs of tokenised sentences and return the builder.  TypeError unless tokens are strings."""
         for pair in pairs:
             if str in map(type, (pair, *pair)):
                 raise TypeError("a sentence is a sequence of tokens, not a string (use .split())")
@@ -250,7 +259,7 @@ def read_bitext(
             if on_progress is not None:
                 on_progress(n_pairs)
         if n_pairs == before:
-            raise CorpusError(corpus.source_file, 0, "the corpus is empty", hint="check where it comes from")
+            raise EmptyCorpus(corpus.source_file)
     bitext = builder.bitext()
     for message in oddities(bitext):
         warnings.warn(f"{corpora[0].name}: {message}", stacklevel=2)
@@ -284,7 +293,7 @@ def oddities(bitext: Bitext) -> Iterator[str]:
         elif words > 300:
             yield f"the {name} has {words:.0f} words a line (put one sentence on a line)"
         if np.count_nonzero(text.ids == text.vocabulary.index.get(SPACE, -1)) >= full.sum():
-            yield f"the {name} has {SPACE} for spaces, as words (align text without them, and give this one as `remap`)"
+            yield f"the {name} has {SPACE} for spaces, as words (align text without, and give this one as `remap`)"
     pairs = [bitext[pair] for pair in np.flatnonzero(full)[:200].tolist()]
     for name, last in (
         ("source", [pair.source_words[-1] for pair in pairs]), ("target", [pair.target_words[-1] for pair in pairs]),

@@ -3,15 +3,17 @@
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import BinaryIO
 
-from corpora import SettingError, recognize
+from corpora import recognize
 from corpora.alignment import PairLinks, WordPair
-from corpora.corpus import Corpus, Languages, TextLine
-from corpora.errors import CorpusError
+from corpora.corpus import Corpus, TextLine
+from corpora.encodings import marked
+from corpora.errors import CorpusError, counted
 from corpora.files import StrPath
 from corpora.formats.clearaligner import MOST_WORDS, write_clearaligner
 from corpora.formats.comtrans import write_comtrans
@@ -22,8 +24,9 @@ from corpora.formats.memories import FORBIDDEN, write_tmx
 from corpora.formats.naacl import write_naacl
 from corpora.formats.pharaoh import write_pharaoh
 from corpora.formats.sheets import write_links
-from corpora.link_files import INDEX_BASES, LINK_FORMATS, WRITTEN_FORMATS, open_links, with_scores
-from corpora.readers import open_corpus
+from corpora.link_files import INDEX_BASES, LINK_FORMATS, WRITTEN_FORMATS, LinkStream, open_links, with_scores
+from corpora.readers import TRIPLES, open_corpus
+from corpora.reading import AS_IT_IS, Reading
 from corpora.symmetrize import symmetrize
 
 _WRITERS: dict[str, Callable[..., None]] = {
@@ -51,7 +54,7 @@ def convert(
     to: str,
     from_: str | None = None,
     text: StrPath | None = None,
-    languages: Languages = (None, None),
+    reading: Reading = AS_IT_IS,
     transpose: bool = False,
     watched: Callable[[Iterable[PairLinks]], Iterable[PairLinks]] = iter,
 ) -> None:
@@ -59,17 +62,17 @@ def convert(
 
     source: a links file, or a corpus in any form of `open_corpus` that has links.  to: one of WRITTEN_FORMATS.
     from_: one of LINK_FORMATS, recognised if None.  text: the corpus of the links, which the formats with text need;
-    links are checked against it.  languages: source and target of the corpus, as in `open_corpus`.  transpose: swap
-    source and target, also in the text.  watched: yields the links unchanged, and reports progress.
+    links are checked against it.  reading: of the corpus.  transpose: swap source and target, also in the text.
+    watched: yields the links unchanged, and reports progress.
     Raises CorpusError on a broken link, an unknown format, a missing text, and words that the format cannot hold.
     """
     for name, formats in ((to, WRITTEN_FORMATS), (from_, LINK_FORMATS)):
         if name is not None and name not in formats:
             known = ", ".join(formats)
             raise CorpusError(source, 0, f"unknown links format '{name}'", hint=f"known are {known}")
-    corpus = _text_of(source, from_, text, languages, with_words=to in _WRITERS)
-    if corpus is None and any(languages):
-        raise SettingError("`source` and `target` are languages of a text, which is not there (give `text`)")
+    corpus = _text_of(source, from_, text, reading, with_words=to in _WRITERS)
+    if corpus is None:
+        reading.refuse("is of a text, which is not there", "give `text`")
     if to in _WRITERS:
         if corpus is None:
             if not recognize.is_stream(source) and recognize.file_form(recognize.head(source)) == "text":
@@ -78,11 +81,13 @@ def convert(
         corpus.rereadable()
     links: Iterable[PairLinks]
     if text is None and corpus is not None and from_ is None and _own_text(source) is None:
-        links = corpus.links()
+        links = opened = corpus.links()
     else:
         links = opened = open_links(source, format=from_, lengths=None if corpus is None else corpus.lengths())
         if to in ("jsonl", "csv", "xlsx"):
             links = (pair.links._replace(probabilities=pair.scores) for pair in with_scores(opened, source).pairs)
+    if to == "giza":
+        links = _sure(opened, source if text is not None or corpus is None else corpus.files[-1])
     if transpose:
         links = map(transposed, links)
     links = watched(links)
@@ -90,9 +95,9 @@ def convert(
         write_naacl(stream, links)
     elif corpus is not None and to in _WRITERS:
         write = _WRITERS[to]
-        if to in ("tmx", "conllu"):
+        if to in ("tmx", "conllu", "jsonl"):
             names = corpus.source_language, corpus.target_language
-            if None in names or names[0] == names[1]:
+            if to != "jsonl" and (None in names or names[0] == names[1]):
                 names = "x-source", "x-target"  # of private use
             write = partial(write, languages=names[::-1] if transpose else names)
         write(stream, word_pairs(corpus, links, to, transpose))
@@ -100,35 +105,58 @@ def convert(
         write_pharaoh(stream, links, base=INDEX_BASES[to])
 
 
+def _sure(opened: LinkStream, path: StrPath) -> Iterator[PairLinks]:
+    """Yield the links of each pair.  Raises CorpusError for one that is only possible."""
+    for number, pair in enumerate(opened, 1):
+        if pair.possible:
+            line = opened.text()[0] + 2 if opened.text else 0 if opened.format in ("naacl", "tmx") else number
+            what = f"pair {number} has a link that is only possible, {{}}?{{}}, which giza cannot have"
+            raise CorpusError(path, line, what.format(*min(pair.possible)), hint="delete it, or choose another format")
+        yield pair
+
+
 def write_texts(corpus: Corpus, texts: Iterable[TextLine], source: BinaryIO, target: BinaryIO) -> None:
     """Write the texts of a corpus as two plain texts, a sentence a line.  CorpusError on text that is not UTF-8."""
-    for text in texts:
+    for number, text in enumerate(texts):
         corpus.check_utf8([text])
         for stream, side in zip((source, target), text[1:], strict=True):
-            stream.write(side.replace(b"\r", b" ").strip() + b"\n")  # which for some is the end of a line
+            _write_line(stream, side, number)
+
+
+def write_text(lines: Iterable[bytes], stream: BinaryIO) -> None:
+    """Write a plain text, a sentence a line."""
+    for number, line in enumerate(lines):
+        _write_line(stream, line, number)
+
+
+def _write_line(stream: BinaryIO, text: bytes, number: int) -> None:
+    line = text.replace(b"\r", b" ").strip() + b"\n"  # \r is the end of a line for some
+    stream.write(line if number else marked(line))
 
 
 def _text_of(
-    source: StrPath, from_: str | None, text: StrPath | None, languages: Languages, *, with_words: bool = False
+    source: StrPath, from_: str | None, text: StrPath | None, reading: Reading, *, with_words: bool = False
 ) -> Corpus | None:
     """The corpus with the words of these links, or None, also where a file of links has words that are not asked for.
 
     A pipe has none, as it can be read only once.
     """
     if text is not None:
-        return open_corpus(text, source=languages[0], target=languages[1])
+        return open_corpus(text, **vars(reading))
     if recognize.is_stream(source):
         return None
     own = from_ or _own_text(source)
-    if own == "tmx" and any(languages):
-        raise SettingError("links of TMX are between its languages as they come (leave `source` and `target` out)")
+    if own == "tmx":
+        reading.refuse("chooses nothing: links of TMX are between its languages as they come", "leave it out")
     if own in ("jsonl", "tmx"):
-        columns = ("source", "target") if own == "jsonl" else None
-        return open_corpus(source, source=languages[0], target=languages[1], columns=columns) if with_words else None
+        of_objects = replace(reading, columns=reading.columns or ("source", "target")) if own == "jsonl" else reading
+        return open_corpus(source, **vars(of_objects)) if with_words else None
     only_links = ("pharaoh", "naacl", "tsv", "text")
     has_text = not Path(source).is_file() or recognize.file_form(recognize.head(source)) not in only_links
-    if from_ in ("giza", "comtrans") or (from_ is None and has_text):
-        return open_corpus(source, source=languages[0], target=languages[1])
+    if from_ in TRIPLES:
+        return TRIPLES[from_](source, reading.source, reading.target)
+    if from_ is None and has_text:
+        return open_corpus(source, **vars(reading))
     return None
 
 
@@ -138,9 +166,9 @@ def _own_text(source: StrPath) -> str | None:
     return found if found in ("jsonl", "tmx") else None
 
 
-def files_of(path: StrPath, languages: Languages) -> list[StrPath]:
+def files_of(path: StrPath, reading: Reading) -> list[StrPath]:
     """The files that a path of links, or of a corpus, stands for."""
-    corpus = _text_of(path, None, None, languages)
+    corpus = _text_of(path, None, None, reading)
     return [path] if corpus is None else corpus.files
 
 
@@ -165,15 +193,27 @@ def transposed(links: PairLinks) -> PairLinks:
 
 
 def symmetrize_files(
-    forward: StrPath, reverse: StrPath, method: str, *, transpose_reverse: bool = False
+    forward: StrPath, reverse: StrPath, method: str, *, transpose_reverse: bool = False, as_atools: bool = False
 ) -> Iterator[PairLinks]:
     """Combine two files of links pair by pair; possible links count as links.
 
-    Links of both files are source-target, unless transpose_reverse.  Raises CorpusError if one file is shorter.
+    Links of both files are source-target, unless transpose_reverse.  as_atools: see `symmetrize`.
+    Raises CorpusError if one file is shorter, or their words contradict each other.
     """
-    there = map(transposed, open_links(reverse)) if transpose_reverse else open_links(reverse)
-    for one, other in side_by_side([forward, reverse], [open_links(forward), there]):
-        combined = symmetrize(one.sure | one.possible, other.sure | other.possible, method)
+    files, streams = [forward, reverse], [open_links(forward), open_links(reverse)]
+    there = map(transposed, streams[1]) if transpose_reverse else streams[1]
+    for one, other in side_by_side(files, [streams[0], there]):
+        if streams[0].text is not None and streams[1].text is not None:
+            (line, *words), (other_line, *others) = streams[0].text(), streams[1].text()
+            wanted = words[::-1] if transpose_reverse else words
+            if any(words) and any(others) and others != wanted:  # a pair that one file lacks has no words there
+                what = f"is not the pair at line {line} of {os.fspath(forward)}"
+                what += " with its sides swapped" if transpose_reverse else ""
+                hint = "give the two directions of one run"
+                if others == wanted[::-1]:
+                    hint = "leave `transpose_reverse` out" if transpose_reverse else "give `transpose_reverse`"
+                raise CorpusError(reverse, other_line, what, hint=hint)
+        combined = symmetrize(one.sure | one.possible, other.sure | other.possible, method, as_atools=as_atools)
         yield PairLinks(frozenset(combined), frozenset())
 
 
@@ -183,6 +223,6 @@ def side_by_side(files: Sequence[StrPath], streams: Sequence[Iterable[PairLinks]
         ended = [links is None for links in row]
         if any(ended):
             shorter, longer = files[ended.index(True)], files[ended.index(False)]
-            what = f"ends after {number} pairs, but {os.fspath(longer)} goes on"
+            what = f"ends after {counted(number, 'pair')}, but {os.fspath(longer)} goes on"
             raise CorpusError(shorter, number, what, hint="line n of all files must be one pair")
         yield row

@@ -10,7 +10,7 @@ from random import Random
 import numpy as np
 
 from corpora import recognize
-from corpora.errors import NO_UTF8, BrokenLine, CorpusError
+from corpora.errors import NO_UTF8, BrokenLine, CorpusError, EmptyCorpus
 from corpora.files import StrPath
 from corpora.formats.joint import Parser, parse_joints
 from corpora.link_files import LinkStream
@@ -103,7 +103,7 @@ class Corpus:
         self.rereadable()
         pairs = sum(1 for _ in self.texts()) if self._count is None else self._count()
         if pairs == 0:
-            raise CorpusError(self.source_file, 0, "the corpus is empty", hint="check where it comes from")
+            raise EmptyCorpus(self.source_file)
         first, last = pairs * (number - 1) // shards, pairs * number // shards
 
         def texts() -> Iterator[TextLine]:

@@ -1,4 +1,4 @@
-"""Text in other encodings than UTF-8, read as if it were UTF-8: UTF-16 by itself, others where one is named."""
+"""Text in other encodings than UTF-8, read as if it were UTF-8: UTF-16 and UTF-32 by themselves, others if named."""
 
 import codecs
 import io
@@ -9,8 +9,13 @@ from corpora.errors import CorpusError
 
 BUFFER_BYTES = 1 << 18
 
-_UTF16 = {rb"\xff\xfe|([^\0]\0){2}": "utf-16-le", rb"\xfe\xff|(\0[^\0]){2}": "utf-16-be"}
-"""By a pattern of the first bytes; as Windows saves "Unicode text"."""
+_UNICODE = {
+    rb"(?s)\xff\xfe\0\0|((?![\0-\x08]\0)..\0\0){2}": "utf-32-le",
+    rb"(?s)\0\0(\xfe\xff|(?!\0[\0-\x08])..\0\0(?!\0[\0-\x08])..)": "utf-32-be",
+    rb"\xff\xfe|([^\0]\0){2}": "utf-16-le",
+    rb"\xfe\xff|(\0[^\0]){2}": "utf-16-be",
+}
+"""By a pattern of the first bytes: a mark, or two characters; UTF-16 is what Windows saves as "Unicode text"."""
 
 _JSON = re.compile(rb'\s*\{\s*"')  # which is UTF-8 by its standard, and as this program writes links and words
 
@@ -18,7 +23,7 @@ _encoding = "utf-8"
 
 
 def read_as(encoding: str) -> None:
-    """Read text from now on in this encoding, where it is neither UTF-16 nor JSON.
+    """Read text from now on in this encoding, where it is neither UTF-16, UTF-32 nor JSON.
 
     Raises SettingError for a name that is none.
     """
@@ -40,10 +45,15 @@ def as_utf8(stream: io.BufferedReader, path: str, head: bytes = b"") -> io.Buffe
 
     path: for errors.  head: its first bytes, still unread.  Reading raises CorpusError on what is no such text.
     """
-    found = next((name for magic, name in _UTF16.items() if re.match(magic, head)), named_encoding())
+    found = next((name for magic, name in _UNICODE.items() if re.match(magic, head)), named_encoding())
     if found is None or head.startswith(codecs.BOM_UTF8) or _JSON.match(head):
         return stream
     return io.BufferedReader(_Transcoded(stream, path, found), BUFFER_BYTES)
+
+
+def marked(beginning: bytes) -> bytes:
+    """The beginning of a text in UTF-8, after a mark if a reader would take its first character for one."""
+    return codecs.BOM_UTF8 + beginning if beginning.startswith(codecs.BOM_UTF8) else beginning
 
 
 class _Transcoded(io.RawIOBase):

@@ -33,6 +33,21 @@ class BrokenLine(CorpusError):
     """A line that is wrong by itself: the lines after it can be used."""
 
 
+class EmptyCorpus(CorpusError):
+    """A corpus without a pair: where many files are aligned one after the other, no reason to stop."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        super().__init__(path, 0, "the corpus is empty", hint="check where it comes from")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.path,)
+
+
+def counted(number: int, noun: str) -> str:
+    """Write a number of things: ``1 pair``, ``1,000 pairs``."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 _LONGEST_QUOTE = 80
 
 

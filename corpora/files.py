@@ -15,12 +15,12 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from itertools import islice
 from pathlib import Path
-from stat import S_IMODE
 from typing import IO, Any, BinaryIO, Literal, cast
 
 from corpora.encodings import BUFFER_BYTES, as_utf8
 from corpora.errors import CorpusError
 from corpora.formats.zstd import open_zstd
+from corpora.placing import keep_mode, put_in_place
 
 StrPath = str | os.PathLike[str]
 
@@ -177,7 +177,7 @@ def write_atomically(path: StrPath, *, force: bool = False) -> AbstractContextMa
     """A binary file that appears under its name only when the ``with`` block ends without an exception.
 
     ``-`` is standard output; devices and pipes are written directly.  Raises CorpusError at the call, before any work,
-    if the file exists (unless ``force``), is a folder, or cannot be made in its folder.
+    if the file exists (unless ``force``; also at the end), is a folder, or cannot be made in its folder.
     """
     if os.fspath(path) == "-":
         return _standard_output()
@@ -203,7 +203,7 @@ def write_atomically(path: StrPath, *, force: bool = False) -> AbstractContextMa
     except OSError as error:
         what = f"no file can be made in its folder: {error.strerror}"
         raise CorpusError(path, 0, what, hint="choose another folder") from error
-    return _replaced(path, resolved)
+    return _placed(path, resolved, force)
 
 
 def write_packed(path: StrPath, *, force: bool = False) -> AbstractContextManager[BinaryIO]:
@@ -258,7 +258,7 @@ def _opened(path: StrPath, resolved: Path, mode: Literal["wb", "xb"]) -> Iterato
 
 
 @contextmanager
-def _replaced(path: StrPath, resolved: Path) -> Iterator[BinaryIO]:
+def _placed(path: StrPath, resolved: Path, force: bool) -> Iterator[BinaryIO]:
     # Whose it is, should a killed process leave it; a random part, as process numbers come again in containers.
     name = f".{resolved.name[:_LONGEST_PART]}.aligner-{os.getpid()}-{secrets.token_hex(4)}.tmp"
     temporary = resolved.parent / name
@@ -269,29 +269,13 @@ def _replaced(path: StrPath, resolved: Path) -> Iterator[BinaryIO]:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())  # else a crash of the system may leave the new name on an empty file
-        temporary.replace(resolved)
-        sync_folder(resolved.parent)
+        put_in_place(temporary, resolved, path, replace=force)
     except BaseException:
         with suppress(OSError):
             temporary.unlink()
         raise
     finally:
         _unfinished.discard(temporary)
-
-
-def keep_mode(replaced: Path, by: Path, least: int = 0) -> None:
-    """Give a file the permissions of the one it is to replace, if that exists, and at least those in `least`."""
-    with suppress(OSError):  # not every file system has any
-        by.chmod(S_IMODE(replaced.stat().st_mode) | least)
-
-
-def sync_folder(folder: Path) -> None:
-    with suppress(OSError):  # not every system opens folders, nor every file system writes them at once
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 @contextmanager

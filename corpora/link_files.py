@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from corpora import recognize
 from corpora.alignment import Link, Links, PairLinks, check_range
-from corpora.errors import CorpusError
+from corpora.errors import CorpusError, counted
 from corpora.files import StrPath, read_lines
-from corpora.formats.comtrans import parse_comtrans
-from corpora.formats.giza import parse_a3
+from corpora.formats.comtrans import ComtransPair, parse_comtrans
+from corpora.formats.giza import A3Pair, parse_a3
 from corpora.formats.jsonl import parse_jsonl
 from corpora.formats.naacl import gather_naacl, parse_naacl
 from corpora.formats.pharaoh import parse_pharaoh
@@ -36,10 +36,14 @@ Lengths = Iterable[tuple[int, int]]  # source and target words of each sentence 
 
 @dataclass(frozen=True, eq=False)
 class LinkStream:
-    """The links of each pair of a file, read as they are iterated over.  format: one of LINK_FORMATS."""
+    """The links of each pair of a file, read as they are iterated over.  format: one of LINK_FORMATS.
+
+    text: of a file that has three lines for each pair, the line and the sentences of the pair that came last.
+    """
 
     pairs: Iterator[PairLinks]
     format: str
+    text: Callable[[], tuple[int, bytes, bytes]] | None = None
 
     def __iter__(self) -> Iterator[PairLinks]:
         return self.pairs
@@ -73,25 +77,42 @@ def open_links(
     first_lines = list(islice(lines, recognize.HEAD_LINES))
     lines = chain(first_lines, lines)
     pairs: Iterator[PairLinks]
+    text = None
     format = format or recognize.links_format(path, first_lines)
     match format:
         case "naacl":
             all_lengths = None if lengths is None else list(lengths)
             return LinkStream(gather_naacl(parse_naacl(lines, path), path, sentences, all_lengths), format)
         case "giza" | "comtrans":
-            parse = parse_a3 if format == "giza" else parse_comtrans
-            pairs, step = (pair.links for pair in parse(lines, path)), 3
+            triples = _Triples((parse_a3 if format == "giza" else parse_comtrans)(lines, path))
+            pairs, text = iter(triples), triples.text
         case "jsonl":
-            pairs, step = parse_jsonl(lines, path, probable=probable), 1
+            pairs = parse_jsonl(lines, path, probable=probable)
         case "tsv":
-            pairs, step = parse_tsv(lines, path), 1
+            pairs = parse_tsv(lines, path)
         case "tmx":
             if recognize.is_stream(path):
                 raise CorpusError(path, 0, "is read more than once, as no pipe can be", hint="write it to a file first")
-            pairs, step = UnitFile(path, "TMX").links(), 1
+            pairs = UnitFile(path, "TMX").links()
         case "pharaoh" | "talp":
-            pairs, step = parse_pharaoh(lines, path, base=INDEX_BASES[format], probable=probable), 1
-    return LinkStream(pairs if lengths is None else _checked(pairs, lengths, path, step), format)
+            pairs = parse_pharaoh(lines, path, base=INDEX_BASES[format], probable=probable)
+    pairs = pairs if lengths is None else _checked(pairs, lengths, path, text, INDEX_BASES[format])
+    return LinkStream(pairs, format, text)
+
+
+class _Triples:
+    """The links of pairs that have three lines each, and the text of the one that came last."""
+
+    def __init__(self, pairs: Iterable[A3Pair | ComtransPair]) -> None:
+        self._pairs = pairs
+
+    def __iter__(self) -> Iterator[PairLinks]:
+        for pair in self._pairs:
+            self._last = pair
+            yield pair.links
+
+    def text(self) -> tuple[int, bytes, bytes]:
+        return self._last.text
 
 
 def kind_of_links(given: str) -> tuple[str, str]:
@@ -115,24 +136,30 @@ def read_links(
     return open_links(path, lengths=lengths, sentences=sentences, probable=probable).read()
 
 
-def _checked(pairs: Iterator[PairLinks], lengths: Lengths, path: StrPath, step: int) -> Iterator[PairLinks]:
+def _checked(
+    pairs: Iterator[PairLinks],
+    lengths: Lengths,
+    path: StrPath,
+    text: Callable[[], tuple[int, bytes, bytes]] | None,
+    base: int,
+) -> Iterator[PairLinks]:
     hint = "each pair needs its links, possibly an empty line: do the files belong together?"
-    lengths = iter(lengths)
+    lengths, line = iter(lengths), 0
     for n_before, (links, length) in enumerate(zip_longest(pairs, lengths)):
         if links is None:
-            what = f"the links end after {n_before} pairs, but the text goes on"
-            raise CorpusError(path, n_before * step, what, hint=hint)
-        line = (n_before + 1) * step
+            what = f"the links end after {counted(n_before, 'pair')}, but the text goes on"
+            raise CorpusError(path, line, what, hint=hint)
+        line = n_before + 1 if text is None else text()[0] + 2
         if length is None:
-            what = f"the text ends after {n_before} pairs, but the links go on"
+            what = f"the text ends after {counted(n_before, 'pair')}, but the links go on"
             raise CorpusError(path, line, what, hint=hint)
         try:
-            check_range(links, length[0], length[1], path, line)
+            check_range(links, length[0], length[1], path, line, base)
         except CorpusError as error:
             n_links, n_pairs = (n_before + 1 + sum(1 for _ in rest) for rest in (pairs, lengths))
             if n_links == n_pairs:
                 raise
-            what = f"{error.what}, and there are links for {n_links} pairs, but {n_pairs} pairs of text"
+            what = f"{error.what}, and there are links for {counted(n_links, 'pair')}, but {n_pairs:,} of text"
             raise CorpusError(path, line, what, hint=f"is a line missing, here or before? {hint}") from error
         yield links
 

@@ -4,7 +4,8 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
+from itertools import accumulate, pairwise
 from threading import Lock
 
 from anyascii import anyascii
@@ -33,6 +34,36 @@ UNSPACED = re.compile(f"[{_LETTERS}](?:\u17d2.|[{_MARKS}])*")
 
 SPACE = "\u2581"
 """The character that SentencePiece and others write for a space."""
+
+APOSTROPHES = "'’‘"
+"""Characters that are letters in the words of some languages, and in others stand between two words."""
+
+# A full stop inside a line, with what is written before it, quotes and brackets that it closes, and what begins next.
+_STOP = re.compile(r"""(?<!\S)(\S+?)\.(?=["'’”»›)\]]*\s+["'‘’“”„«»‹›(\[¿¡]*([^\W\d_]))""")
+_BREAKS = re.compile(r"""["'‘’“”„«»‹›()\[\]{}<>/–—-]""")
+_CONSONANTS = "b-df-hj-np-tv-xz"
+_ABBREVIATED = re.compile(f"[IVXLCDM]+|[{_CONSONANTS.upper()}{_CONSONANTS}]+[{_CONSONANTS}]")  # XIV, Mr, but not BBC
+_TITLES = frozenset(
+    "capt col dipl doc dott gen gov hon ing lic mag maj mme mlle prof rep rev sen sig sra srta univ avv".split()
+)
+
+
+def _split_stop(found: re.Match[str], lowered: bool) -> str:
+    """The match with a space before its full stop, if this ends a sentence and not an abbreviation or a number.
+
+    lowered: sentences do not begin with capitals.
+    """
+    before, begins = found.groups()
+    *_, word = _BREAKS.split(before)
+    short = len(word) == 1 and not before.endswith(("'" + word, "’" + word))  # J. Smith, but not: don't.
+    number = word.isdecimal() and len(word) < 3  # 3. Oktober
+    abbreviated = word.casefold() in _TITLES or _ABBREVIATED.fullmatch(word)
+    ends = word and "." not in word and not (begins.islower() > lowered or short or number or abbreviated)
+    return f"{before} ." if ends else found[0]
+
+
+_BEFORE = r"(?<=[^\W\d_]|[\u0300-\u036f])"
+_CYRILLIC = r"(?<=[\u0400-\u052f\u0301])['’](?=[\u0400-\u052f])"
 
 
 @cache
@@ -66,22 +97,29 @@ def romanized(word: str) -> str:
 class Normalizer:
     """Splits a line into tokens, and normalises a token to the word that is counted.
 
-    casefold: Unicode case folding.  tokenize: split with nltk's Toktok instead of at ASCII whitespace only, and take
-    each UNSPACED character for a word.  stem: Snowball language, by name or ISO 639-1 code; None keeps words whole.
-    Raises SettingError if there is no Snowball stemmer for the language.
+    casefold: Unicode case folding.  tokenize: split with nltk's Toktok instead of at ASCII whitespace only, also full
+    stops within a line, and take each UNSPACED character for a word.  stem: Snowball language, by name or ISO 639-1
+    code; None keeps words whole.  keep: characters that stay inside words where they are between letters, as
+    apostrophes between Cyrillic letters always do.
+    Raises SettingError if there is no Snowball stemmer for the language, and for `keep` without effect.
     """
 
     casefold: bool = True
     tokenize: bool = False
     stem: str | None = None
+    keep: str = ""
 
     def __post_init__(self) -> None:
+        if self.keep and not self.tokenize:
+            raise SettingError("`keep` has no effect without `tokenize`")
+        if any(c.isalnum() or c.isspace() for c in self.keep):
+            raise SettingError(f"`keep` names characters that are no letters, digits or spaces, not {self.keep!r}")
         if self.stem is not None and self.stem not in {*SNOWBALL_CODES, *SNOWBALL_CODES.values()}:
             known = ", ".join(f"{code} ({name})" for code, name in SNOWBALL_CODES.items())
             raise SettingError(f"no stemmer for the language '{self.stem}' (known are {known})")
 
-    def __reduce__(self) -> "tuple[type[Normalizer], tuple[bool, bool, str | None]]":
-        return Normalizer, (self.casefold, self.tokenize, self.stem)  # without the functions made of them
+    def __reduce__(self) -> "tuple[type[Normalizer], tuple[bool, bool, str | None, str]]":
+        return Normalizer, (self.casefold, self.tokenize, self.stem, self.keep)  # without the functions made of them
 
     @shared_property
     def _stem(self) -> Callable[[str], str]:
@@ -105,7 +143,19 @@ class Normalizer:
         unfaithful = (tokenizer.AMPERCENT, tokenizer.TAB, tokenizer.PIPE, tokenizer.URL_FOE_3)
         faithful = [rule for rule in tokenizer.TOKTOK_REGEXES if rule not in unfaithful]
         tokenizer.TOKTOK_REGEXES = [(tokenizer.PIPE[0], " | "), *faithful]
-        tokenize: Callable[[str], list[str]] = tokenizer.tokenize
+        letters = rf"{_BEFORE}[{re.escape(self.keep)}](?=[^\W\d_])|" if self.keep else ""
+        kept = re.compile(f"{letters}{_CYRILLIC}")
+
+        def tokenize(line: str) -> list[str]:
+            line = line.strip()
+            masked = kept.sub("x", line)  # a letter that no rule splits off
+            split = partial(_split_stop, lowered=line.islower())
+            tokens: list[str] = tokenizer.tokenize(_STOP.sub(split, UNSPACED.sub(r" \g<0> ", masked)))
+            if masked == line:
+                return tokens
+            whole, ends = "".join(line.split()), accumulate(map(len, tokens), initial=0)
+            return [whole[start:end] for start, end in pairwise(ends)]
+
         return tokenize
 
     def tokens(self, line: bytes | str) -> list[str]:
@@ -117,7 +167,7 @@ class Normalizer:
         Raises UnicodeDecodeError on bytes that are not UTF-8.
         """
         if self.tokenize:
-            return self._tokenize(UNSPACED.sub(r" \g<0> ", line.decode() if isinstance(line, bytes) else line))
+            return self._tokenize(line.decode() if isinstance(line, bytes) else line)
         content = line if isinstance(line, bytes) else line.encode()
         return [token.decode() for token in content.split()]
 
@@ -132,10 +182,14 @@ class Normalizer:
         return word if self.stem is None else self._stem(word) or word
 
 
+PLAIN = Normalizer(), Normalizer()
+"""Normalizers that split tokens at spaces only."""
+
+
 def without_tokenizing(normalizers: tuple[Normalizer, Normalizer]) -> tuple[Normalizer, Normalizer]:
     """The same normalizers for tokenised text: tokens that links count are never tokenised again."""
     source, target = normalizers
-    return replace(source, tokenize=False), replace(target, tokenize=False)
+    return replace(source, tokenize=False, keep=""), replace(target, tokenize=False, keep="")
 
 
 def refuse_links(links: Sequence[object], normalizers: tuple[Normalizer, Normalizer]) -> None:

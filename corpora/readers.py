@@ -2,29 +2,35 @@
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from pathlib import Path
 
-from corpora import SettingError, recognize
+from corpora import recognize
 from corpora.alignment import PairLinks
 from corpora.corpus import Corpus, Languages, TextLine, word_counts
-from corpora.errors import CorpusError, quoted
+from corpora.errors import CorpusError, EmptyCorpus, quoted
 from corpora.files import StrPath, count_lines, read_lines
-from corpora.formats.archives import Archive, is_archive
+from corpora.formats.columns import fields_of, have_names
 from corpora.formats.comtrans import parse_comtrans
 from corpora.formats.giza import A3Pair, read_a3
-from corpora.formats.joint import Columns, Tabular, are_numbers, named_columns, parse_joints
-from corpora.formats.naacl import is_marked_up, parse_sentence
+from corpora.formats.joint import Columns, Tabular, are_numbers, parse_joints
+from corpora.formats.jsonl import languages_of
+from corpora.formats.naacl import is_marked_up
 from corpora.formats.sheets import Sheet
-from corpora.formats.tables import Table, kind_of_table
-from corpora.formats.units import UnitFile, kind_of_units
+from corpora.formats.tabular import table_opener
+from corpora.formats.units import kind_of_units
 from corpora.link_files import LinkStream, open_links
+from corpora.parallel import Files, count_lines_of, ends_sooner, side_by_side, without_markup
+from corpora.reading import AS_IT_IS, Reading
 from corpora.symmetrize import symmetrize
 
+_TEXTS = {"text", "conll"}
+"""Forms of one language."""
+
 TWO_DIRECTIONS = "grow-diag-final-and"
-Files = tuple[StrPath, StrPath]  # source and target
 
 _LOOKS = {
     rb"\s*[\[{]\s*([\"\[{]|$)": "JSON, but has no object of source and target on each line",
@@ -43,14 +49,15 @@ def open_corpus(
     source: str | None = None,
     target: str | None = None,
     columns: Columns | None = None,
+    untranslated: bool = False,
 ) -> Corpus:
     """Open a corpus whose form is recognised from its files.
 
     paths: one prefix (``train`` of train.en.gz and train.fr.gz, with links in train.wa or the like), a
     folder with one prefix, a file (lines of ``source ||| target`` or with a tab for the bars, JSON objects,
     a Parquet or Arrow table, CSV, XLSX, TMX or XLIFF, comtrans, GIZA++ A3.final), ``-`` or a pipe with such lines; or
-    two files: texts, source first, or A3.final files of opposite directions, whose links are symmetrised by
-    grow-diag-final-and.
+    two files: texts or CoNLL files, source first, or A3.final files of opposite directions, whose links are
+    symmetrised by grow-diag-final-and.
 
     source, target: the languages.  With a prefix they choose the files, else the source is the first in
     alphabetical order; of two text files with these suffixes they choose the order; otherwise they only
@@ -58,48 +65,54 @@ def open_corpus(
 
     columns: of one file, by number from 1 on in tab-separated lines and tables, or by name in JSON objects and tables;
     by default there those named like the languages, or ``source`` and ``target``. Of TMX and XLIFF they are the
-    languages, by default these, or the only two.
+    languages, by default these, or the only two; en is also en-US. untranslated: whether to take targets that an XLIFF
+    file says are not translated yet, which are empty otherwise.
 
     Raises CorpusError if nothing, or more than one thing, is recognised.
     """
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     if source is not None and source == target:
         raise CorpusError(given[0], 0, f"source and target are both {source}", hint="name two languages")
-    match given:
-        case [path]:
-            return _open_one(path, source, target, columns)
-        case [first, second]:
-            return _open_two(first, second, source, target)
-        case _:
-            raise ValueError(f"a corpus is one path or two, not {len(given)}")
+    if not 1 <= len(given) <= 2:
+        raise ValueError(f"a corpus is one path or two, not {len(given)}")
+    if len(given) == 1 and (recognize.is_stream(given[0]) or Path(given[0]).is_file()):
+        return _open_one(given[0], (source, target), columns, untranslated)
+    found = _open_prefix(given[0], source, target) if len(given) == 1 else _open_two(given[0], given[1], source, target)
+    Reading(columns=columns, untranslated=untranslated).refuse_choice()
+    return found
 
 
-def _open_one(path: StrPath, source: str | None, target: str | None, columns: Columns | None) -> Corpus:
+def _open_one(path: StrPath, languages: Languages, columns: Columns | None, untranslated: bool) -> Corpus:
+    source, target = languages
     if recognize.is_stream(path):
         return _joint(path, source, target, columns)
-    if not Path(path).is_file():
-        return _open_prefix(path, source, target)
-    open_table = _table_opener(path)
+    open_table = table_opener(path, untranslated)
     if open_table is not None:
         return _table(open_table(), source, target, columns)
     lines = recognize.head(path)
     if not lines:
-        raise CorpusError(path, 0, "the corpus is empty", hint="check where it comes from")
+        raise EmptyCorpus(path)
     form = recognize.file_form(lines)
+    if form == "jsonl":
+        own = languages_of(lines[0])
+        if Reading(source, target).swaps(own):
+            what = f"has {own[0]} as its source and {own[1]} as its target"
+            raise CorpusError(path, 0, what, hint="leave `source` and `target` out, or swap them")
+        source, target = source or own[0], target or own[1]
     if form in ("objects", "jsonl"):
-        names = re.findall(r'"([^"]*)"', lines[0].decode(errors="replace"))
-        return _joint(path, source, target, columns or named_columns(source, target, names))
+        return _joint(path, source, target, columns or fields_of(path, source, target, lines))
+    if form in ("joint", "text") and have_names(lines, columns):
+        return _table(Sheet(path, "TSV"), source, target, columns)
     if columns is not None and not are_numbers(columns):
         hint = "number the columns of tab-separated lines, from 1 on"
         raise CorpusError(path, 0, "is no JSON lines and no table, whose columns have names", hint=hint)
-    openers = {"comtrans": _comtrans, "giza": _giza}
     if columns is not None or form == "joint":
         return _joint(path, source, target, columns)
-    if form in openers:
-        return openers[form](path, source, target)
+    if form in TRIPLES:
+        return TRIPLES[form](path, source, target)
     looks = next((what for magic, what in _LOOKS.items() if re.match(magic, b"\n".join(lines))), "")
     begins = quoted(next(filter(bytes.strip, lines), b""))
-    what = f"is one text, without its translation after it: {begins}" if form == "text" else "holds links, not text"
+    what = f"is one text, without its translation after it: {begins}" if form in _TEXTS else "holds links, not text"
     what = f"looks like {looks}" if looks else what
     hint = "give two files of text, or the PREFIX of PREFIX.en and PREFIX.fr"
     if any(b"|||" in line for line in lines):
@@ -107,16 +120,9 @@ def _open_one(path: StrPath, source: str | None, target: str | None, columns: Co
     raise CorpusError(path, 0, what, hint=hint)
 
 
-def _table_opener(path: StrPath) -> Callable[[], Tabular] | None:
-    """What opens a file that has columns, and a name for each; None for any other file."""
-    if kind := kind_of_table(path):
-        return partial(Table, path, kind)
-    if kind := kind_of_units(path):
-        return partial(UnitFile, path, kind)
-    suffix = Path(recognize.plain_name(path)).suffix.lower()
-    if suffix in (".csv", ".xlsx"):
-        return partial(Sheet, path, suffix[1:].upper())
-    return partial(Archive, path) if is_archive(path) else None
+def is_table(path: StrPath) -> bool:
+    """Whether a path is a file whose columns have names, or which has languages."""
+    return Path(path).is_file() and table_opener(path) is not None
 
 
 def _joint(path: StrPath, source: str | None, target: str | None, columns: Columns | None) -> Corpus:
@@ -147,20 +153,21 @@ def open_texts(source_file: StrPath, target_file: StrPath) -> Corpus:
     return _text_pair(f"{source_file} {target_file}", (source_file, target_file), languages, "the order given")
 
 
-def open_text(
-    source: StrPath, target: StrPath | None = None, columns: Columns | None = None, languages: Languages = (None, None)
-) -> Corpus:
-    """Open two text files, or the corpus that `open_corpus` recognises in one path, in these languages."""
+def open_text(source: StrPath, target: StrPath | None = None, reading: Reading = AS_IT_IS) -> Corpus:
+    """Open two text files, or the corpus that `open_corpus` recognises in one path."""
     if target is None:
-        return open_corpus(source, source=languages[0], target=languages[1], columns=columns)
-    if columns is not None:
-        raise SettingError("`columns` are of one file, which has source and target (leave `columns` or TGT out)")
-    return open_texts(source, target)
+        return open_corpus(source, **vars(reading))
+    reading.refuse_choice()
+    found = open_texts(source, target)
+    own = found.source_language, found.target_language
+    if reading.swaps(own):
+        raise CorpusError(source, 0, f"is {own[0]}", hint="give the two files in the other order")
+    return replace(found, source_language=reading.source or own[0], target_language=reading.target or own[1])
 
 
 def _comtrans(path: StrPath, source: str | None, target: str | None) -> Corpus:
     def texts() -> Iterator[TextLine]:
-        return ((pair.line, pair.source, pair.target) for pair in parse_comtrans(read_lines(path), path))
+        return (pair.text for pair in parse_comtrans(read_lines(path), path))
 
     def links() -> LinkStream:
         return open_links(path, format="comtrans", lengths=word_counts(texts()))
@@ -176,11 +183,11 @@ def _giza(path: StrPath, source: str | None, target: str | None) -> Corpus:
 
     name = os.fspath(path)
     form = "GIZA++ A3.final file, the side with NULL = source"
-    return Corpus(name, form, source, target, name, name, lambda: map(_a3_text, read_a3(path)), links)
+    return Corpus(name, form, source, target, name, name, lambda: (pair.text for pair in read_a3(path)), links)
 
 
-def _a3_text(pair: A3Pair) -> TextLine:
-    return pair.line, " ".join(pair.source).encode(), " ".join(pair.target).encode()
+TRIPLES = {"comtrans": _comtrans, "giza": _giza}
+"""What opens files that have three lines for each pair."""
 
 
 def _open_prefix(path: StrPath, source: str | None, target: str | None) -> Corpus:
@@ -220,9 +227,7 @@ def _open_two(first: StrPath, second: StrPath, source: str | None, target: str |
         hint = "give two A3.final files, two texts, or one A3.final file alone"
         raise CorpusError(text, 0, "is no A3.final file, but the other one is", hint=hint)
     languages = recognize.language_of(first), recognize.language_of(second)
-    swapped = languages[0] != languages[1] and (
-        (source is not None and source == languages[1]) or (target is not None and target == languages[0])
-    )
+    swapped = Reading(source, target).swaps(languages)
     if swapped:
         first, second, languages = second, first, languages[::-1]
     why = "as chosen" if swapped else "the order given"
@@ -238,19 +243,19 @@ def _text_pair(name: str, files: Files, languages: Languages, why: str, links_fi
             raise CorpusError(file, 0, f"is {kind}, which holds both languages", hint="give it alone")
 
     def numbered() -> Iterator[tuple[int, TextLine]]:
-        return _without_markup(_side_by_side(files), files)
+        return without_markup(side_by_side(files), files)
 
     def texts(start: int = 0) -> Iterator[TextLine]:
-        return (pair for _, pair in numbered()) if marked_up else _side_by_side(files, start)
+        return (pair for _, pair in numbered()) if marked_up else side_by_side(files, start)
 
     def links(path: Path) -> LinkStream:
         numbers = [number for number, _ in numbered()] if marked_up else None
         return open_links(path, lengths=word_counts(texts()), sentences=numbers)
 
     def count() -> int:
-        lines = [count_lines(file) for file in files]
+        lines = [count_lines_of(file) for file in files]
         if lines[0] != lines[1]:
-            raise _ends_sooner(files, lines.index(min(lines)), min(lines), max(lines) - min(lines))
+            raise ends_sooner(files, lines.index(min(lines)), min(lines), max(lines) - min(lines))
         return lines[0]
 
     form = f"texts {Path(source_file).name} = source, {Path(target_file).name} = target ({why})"
@@ -262,31 +267,6 @@ def _text_pair(name: str, files: Files, languages: Languages, why: str, links_fi
     return Corpus(name, form, *languages, *names, texts, linker, links_file, _count=None if marked_up else count)
 
 
-def _side_by_side(files: Files, start: int = 0) -> Iterator[TextLine]:
-    lines = [read_lines(file, start) for file in files]
-    for line, (source, target) in enumerate(zip_longest(*lines), start + 1):
-        if source is None or target is None:
-            shorter = 0 if source is None else 1
-            raise _ends_sooner(files, shorter, line - 1, 1 + sum(1 for _ in lines[1 - shorter]))
-        yield line, source, target
-
-
-def _ends_sooner(files: Files, shorter: int, lines: int, more: int) -> CorpusError:
-    what = f"ends here, but {os.fspath(files[1 - shorter])} has {more} more line{'s' if more > 1 else ''}"
-    return CorpusError(files[shorter], lines, what, hint="line n of both files must be one pair")
-
-
-def _without_markup(pairs: Iterable[TextLine], files: Files) -> Iterator[tuple[int, TextLine]]:
-    source_file, target_file = files
-    for line, source_line, target_line in pairs:
-        source = parse_sentence(source_line, source_file, line)
-        target = parse_sentence(target_line, target_file, line)
-        if source.number != target.number:
-            what = f"sentence {target.number}, but {os.fspath(source_file)} has sentence {source.number} here"
-            raise CorpusError(target_file, line, what, hint="line n of both files must be one pair")
-        yield source.number, (line, source.text, target.text)
-
-
 def _two_directions(name: str, first: StrPath, second: StrPath, source: str | None, target: str | None) -> Corpus:
     def pairs() -> Iterator[tuple[A3Pair, A3Pair]]:
         last, hint = 0, "give the two directions of one GIZA++ run"
@@ -294,6 +274,7 @@ def _two_directions(name: str, first: StrPath, second: StrPath, source: str | No
             if forward is None or reverse is None:
                 shorter = first if forward is None else second
                 raise CorpusError(shorter, last, "has fewer pairs than the other direction", hint=hint)
+            forward, reverse = forward.unless_missing(reverse), reverse.unless_missing(forward)
             if not _opposite(forward, reverse):
                 what = f"is not the pair at line {forward.line} of {os.fspath(first)} with its sides swapped"
                 raise CorpusError(second, reverse.line, what, hint=hint)
@@ -301,7 +282,7 @@ def _two_directions(name: str, first: StrPath, second: StrPath, source: str | No
             yield forward, reverse
 
     def texts() -> Iterator[TextLine]:
-        return (_a3_text(forward) for forward, _ in pairs())
+        return (forward.text for forward, _ in pairs())
 
     def symmetrized() -> Iterator[PairLinks]:
         for forward, reverse in pairs():
@@ -336,12 +317,12 @@ def group_corpora(paths: Sequence[str]) -> list[list[str]]:
 def _belong_together(first: str, second: str) -> bool:
     forms = {_form(first), _form(second)}
     if forms == {"giza"}:
-        pairs = next(read_a3(first), None), next(read_a3(second), None)
-        return pairs[0] is not None and pairs[1] is not None and _opposite(pairs[0], pairs[1])
-    return forms == {"text"}
+        both_there = (pairs for pairs in zip(read_a3(first), read_a3(second), strict=False) if all(map(any, pairs)))
+        return any(_opposite(*pairs) for pairs in islice(both_there, 1))
+    return forms <= _TEXTS
 
 
 def _form(path: str) -> str | None:
-    if not Path(path).is_file() or _table_opener(path):
+    if not Path(path).is_file() or table_opener(path):
         return None
     return recognize.file_form(recognize.head(path))

@@ -1,15 +1,17 @@
 """Recognition of paths: the form of a file by its first lines, the files of a prefix by their names."""
 
+import json
 import os
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 from corpora.errors import CorpusError
 from corpora.files import PACKINGS, StrPath, read_lines
-from corpora.formats import giza, joint, jsonl, naacl, pharaoh, tsv, units
+from corpora.formats import conll, giza, joint, jsonl, naacl, pharaoh, tsv, units
 
 HEAD_LINES = 30
 LINK_SUFFIXES = ("wa", "giza", "links", "align", "talp", "naacl", "pharaoh")
@@ -41,21 +43,31 @@ def is_stream(path: StrPath) -> bool:
 def file_form(lines: Sequence[bytes]) -> str:
     """The form of a file, from its first lines.
 
-    'giza', 'comtrans', 'joint', 'naacl', 'jsonl', 'pharaoh' or 'tsv' links, JSON 'objects', or 'text'.
+    'giza', 'comtrans', 'joint', 'naacl', 'jsonl', 'pharaoh' or 'tsv' links, JSON 'objects', sentences of 'conll', or
+    'text'.
     """
     triples = _triples(lines)
     if triples is not None:
         return triples
-    if any(b"|||" in line.split() for line in lines):
-        return "joint"
+    if conll.is_conll(lines):
+        return "conll"
     content = [line for line in lines if line.strip()]
+    are_objects = content and all(map(joint.OBJECT.fullmatch, content))
+    if any(b"|||" in line.split() for line in lines) and not (are_objects and any(map(_is_object, content))):
+        return "joint"
     for name, is_of in _LINES_OF.items():
         if content and all(map(is_of, content)):
             return name
-    if content and all(map(joint.OBJECT.fullmatch, content)):
+    if are_objects:
         return "objects"
     # Tabs may be blanks of a text, too, or be missing where a line is broken.
     return "joint" if 2 * sum(len(joint.split_joint(line)) == 2 for line in content) > len(content) else "text"
+
+
+def _is_object(line: bytes) -> bool:
+    with suppress(ValueError, RecursionError):
+        return isinstance(json.loads(line), dict)
+    return False
 
 
 def links_format(path: StrPath, lines: Sequence[bytes]) -> str:

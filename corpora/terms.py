@@ -11,14 +11,11 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import chain, combinations
 from os.path import commonprefix
 from typing import NamedTuple
 
 from corpora.alignment import Link
-from corpora.errors import NO_UTF8, CorpusError, quoted
-from corpora.files import StrPath, read_lines
-from corpora.formats.joint import split_joint
 
 Pair = tuple[Sequence[str], Sequence[str], Collection[Link]]  # words of both sides, and links
 Phrase = tuple[str, ...]
@@ -39,6 +36,7 @@ _BLOCK = 25  # lines of a text that are about the same
 _EVEN = 0.3  # weight of a term that is spread evenly
 _JOINERS = {"-", "\u2010", "\u2013", "'", "\u2019"}  # may stand inside a term
 _ENDING, _STEM = 3, 3  # letters that an inflection may add at the end, and that no other word begins with
+_FEW = 16  # phrases that begin alike and are compared each with each
 _SURE = 5  # letters of a word that with another ending is surely the same
 _VOWELS = {*"aeiouyàâèéêîïôûùäöü"}  # which may change before them
 
@@ -204,11 +202,48 @@ def _inflections(found: dict[tuple[Phrase, Phrase], _Found]) -> Iterator[list[tu
         buckets[(*begins[0], "", *begins[1])].append(phrases)
     for bucket in buckets.values():
         groups: list[list[tuple[Phrase, Phrase]]] = []
+        indices = [_Index() for phrase in bucket[0] for _ in phrase] if len(bucket) > _FEW else []  # of each word
         for phrases in sorted(bucket, key=lambda phrases: (-found[phrases].count, phrases)):
-            akin = (group for group in groups if all(map(_akin, group[0], phrases)))
+            words = [*phrases[0], *phrases[1]]
+            near = [index.near(word) for index, word in zip(indices, words, strict=False)]
+            numbers = (
+                sorted({*chain(*min(near, key=lambda lists: sum(map(len, lists))))}) if near else range(len(groups))
+            )
+            akin = (groups[number] for number in numbers if all(map(_akin, groups[number][0], phrases)))
             group = next(akin, None)
-            groups.append([phrases]) if group is None else group.append(phrases)
+            if group is not None:
+                group.append(phrases)
+                continue
+            for index, word in zip(indices, words, strict=False):
+                index.add(word, len(groups))
+            groups.append([phrases])
         yield from groups
+
+
+class _Index:
+    """Numbers of words, to be found by words that are akin."""
+
+    def __init__(self) -> None:
+        self._whole, self._begun = defaultdict[str, list[int]](list), defaultdict[str, list[int]](list)
+
+    def add(self, word: str, number: int) -> None:
+        for whole in _wholes(word):
+            self._whole[whole].append(number)
+        for begin in _beginnings(word):
+            self._begun[begin].append(number)
+
+    def near(self, word: str) -> list[list[int]]:
+        """Lists of numbers, among which are those of all words that are akin: the shorter one begins the longer one."""
+        found = [self._whole.get(begin) for begin in _beginnings(word)]
+        return [*filter(None, [*found, *map(self._begun.get, _wholes(word))])]
+
+
+def _wholes(word: str) -> Sequence[str]:
+    return (word, word[:-1]) if word[-1] in _VOWELS else (word,)
+
+
+def _beginnings(word: str) -> Sequence[str]:
+    return [word[:end] for end in range(max(_STEM, len(word) - _ENDING), len(word))] + [word]
 
 
 def _akin(one: Phrase, other: Phrase) -> bool:
@@ -221,25 +256,6 @@ def _akin(one: Phrase, other: Phrase) -> bool:
         if word != of_other and not (whole and stem >= max(_STEM, len(long) - ending)):
             return False
     return True
-
-
-def read_glossary(path: StrPath) -> list[tuple[list[str], list[str]]]:
-    """Read terms and translations, a line each: source TAB target, or with |||, and what comes after them.
-
-    A first line of names, as a table of terms has, is left out.  Raises CorpusError for a line without both.
-    """
-    entries = []
-    for number, line in enumerate(read_lines(path), 1):
-        try:
-            parts = [[word.decode() for word in part.split()] for part in split_joint(line)[:2]]
-        except UnicodeDecodeError as error:
-            raise CorpusError(path, number, "not valid UTF-8", hint=NO_UTF8) from error
-        if not line.strip() or (number == 1 and parts == [["source"], ["target"]]):
-            continue
-        if len(parts) < 2 or not all(parts):
-            raise CorpusError(path, number, f"{quoted(line)} is no term and translation", hint="source TAB target")
-        entries.append((parts[0], parts[1]))
-    return entries
 
 
 class Deviation(NamedTuple):
@@ -267,15 +283,15 @@ def deviations(pairs: Iterable[Pair], glossary: Iterable[tuple[Sequence[str], Se
     translations = defaultdict[Phrase, list[Phrase]](list)
     for term, translation in glossary:
         translations[(*map(str.casefold, term),)].append((*map(str.casefold, translation),))
-    begins = defaultdict[str, list[Phrase]](list)
-    for phrase in sorted(translations, key=len, reverse=True):
-        begins[phrase[0][:_STEM]].append(phrase)
+    index, longest_first = _Index(), sorted(translations, key=len, reverse=True)
+    for number, one in enumerate(longest_first):
+        index.add(one[0], number)
     found, kept = list[tuple[tuple[Phrase, Phrase], bool, Deviation]](), defaultdict[tuple[Phrase, Phrase], int](int)
     for number, (source, target, links) in enumerate(pairs, 1):
         words, others, end = [*map(str.casefold, source)], [*map(str.casefold, target)], 0
         for start, word in enumerate(words):
-            known = begins.get(word[:_STEM], []) if start >= end else []
-            phrase = next((one for one in known if _stands(one, words, start)), ())
+            near = sorted({*chain(*index.near(word))}) if start >= end else []
+            phrase = next((one for one in map(longest_first.__getitem__, near) if _stands(one, words, start)), ())
             if not phrase:
                 continue
             end, expected = start + len(phrase), translations[phrase]

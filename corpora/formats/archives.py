@@ -2,6 +2,7 @@
 
 import io
 import os
+import re
 import struct
 from collections.abc import Iterator
 from itertools import zip_longest
@@ -12,20 +13,26 @@ from corpora import recognize
 from corpora.encodings import as_utf8
 from corpora.errors import CorpusError
 from corpora.files import READ_ERRORS, StrPath, arriving_lines
-from corpora.formats.joint import Columns, two_languages, with_names
+from corpora.formats.joint import Columns, listed, two_languages, with_names
 
 _DAMAGES = (*READ_ERRORS, BadZipFile, IndexError, NotImplementedError, RuntimeError, ValueError, struct.error)
 """Raised by zipfile where an archive is damaged or encrypted, packed oddly, or names its files in no encoding."""
 
 
 class Archive:
-    """A zip archive with texts of one prefix, a language each.  names: the languages."""
+    """A zip archive with texts of one prefix, a language each.  names: the languages.
+
+    Raises CorpusError for an archive of anything else, with what is in it.
+    """
 
     of_languages, kind = True, "zip archive"
 
     def __init__(self, path: StrPath) -> None:
         self.path, self._members = path, _texts_in(path)
         self.names = [*self._members]
+        if not self.names:
+            what = f"is a zip archive, but not of two texts like x.en and x.fr: {listed(_members(path))}"
+            raise CorpusError(path, 0, what, hint="unpack it, and give what is to be read")
 
     def columns(self, source: str | None, target: str | None) -> Columns:
         return two_languages(self.path, self.names, (source, target))
@@ -48,19 +55,25 @@ class Archive:
 
 
 def is_archive(path: StrPath) -> bool:
-    """Whether a file is a zip archive with texts in two languages, and no document, which is an archive, too."""
-    return len(_texts_in(path)) > 1
+    """Whether a file is a zip archive, and no document, which is an archive, too."""
+    names = _members(path)
+    return bool(names) and not {"mimetype", "[Content_Types].xml"} & {*names}
 
 
-def _texts_in(path: StrPath) -> dict[str, str]:
-    """The texts in an archive by language, where they have one prefix; {} without."""
+def _members(path: StrPath) -> list[str]:
+    """The files in an archive but those in which macOS and others keep what is no content; [] of any other file."""
     try:
         with ZipFile(path) as archive:
             names = [one.filename for one in archive.infolist() if not one.is_dir()]
     except _DAMAGES:
-        return {}
+        return []
+    return [name for name in names if not re.search(r"(^|/)(__MACOSX/|\.|Thumbs\.db$|desktop\.ini$)", name)]
+
+
+def _texts_in(path: StrPath) -> dict[str, str]:
+    """The texts in an archive by language, where they have one prefix; {} without."""
     found: dict[str, dict[str, str]] = {}
-    for name in names:
+    for name in _members(path):
         language = recognize.language_of(name)
         if language:
             found.setdefault(name.removesuffix(language), {})[language] = name

@@ -5,6 +5,7 @@ from itertools import islice
 from typing import BinaryIO, NamedTuple
 
 from corpora.alignment import PairLinks
+from corpora.encodings import marked
 from corpora.errors import CorpusError
 from corpora.files import StrPath
 from corpora.formats.pharaoh import format_links, parse_links
@@ -17,6 +18,11 @@ class ComtransPair(NamedTuple):
     target: bytes
     links: PairLinks
     line: int  # 1-based, of the source
+
+    @property
+    def text(self) -> tuple[int, bytes, bytes]:
+        """The line, and the sentences."""
+        return self.line, self.source, self.target
 
 
 def parse_comtrans(lines: Iterable[bytes], path: StrPath) -> Iterator[ComtransPair]:
@@ -34,5 +40,6 @@ def parse_comtrans(lines: Iterable[bytes], path: StrPath) -> Iterator[ComtransPa
 
 def write_comtrans(stream: BinaryIO, pairs: Iterable[tuple[Iterable[str], Iterable[str], PairLinks]]) -> None:
     """Write (source words, target words, links) as a comtrans file."""
-    for source, target, links in pairs:
-        stream.write(f"{' '.join(source)}\n{' '.join(target)}\n{format_links(links)}\n".encode())
+    for number, (source, target, links) in enumerate(pairs):
+        lines = f"{' '.join(source)}\n{' '.join(target)}\n{format_links(links)}\n".encode()
+        stream.write(lines if number else marked(lines))

@@ -14,26 +14,43 @@ from typing import BinaryIO
 from corpora.alignment import WordPair
 from corpora.errors import NO_UTF8, CorpusError, quoted
 from corpora.files import StrPath, read_lines
+from corpora.left_out import warn_of_left_out
 
 FORM, UPOS, FEATS, HEAD, DEPREL = 1, 3, 5, 6, 7
 """Columns of CoNLL-U."""
 
 _WIDTH = 10  # of CoNLL-U
-_PASSED_OVER = re.compile(r"[0-9]+[-.][0-9]+")  # tokens of several words, and words that are not in the text
+_LONGEST_RANGE = 20  # characters
+_PASSED_OVER = re.compile(
+    r"([0-9]+)-([0-9]+)|[0-9]+\.[0-9]+"
+)  # tokens of several words, and words that are not in the text
 _COMMENT = re.compile(r"#\s*(\S+\s*=|newdoc|newpar)[^\t]*$")
 """In columns, others that begin like one are rows: # is a word. In CoNLL-U all are comments."""
 
 _TAG = re.compile(r"([BIESLU])-(\S+)|O")
 _TEXT = re.compile(r"# ?text ?=")
+_OF_SENTENCE = re.compile(r"# ?(text|sent_id) ?=")
+_ROW = re.compile(rb"[0-9]+([-.][0-9]+)?(\t[^\t]*){5}\t([0-9]+|_)?(\t[^\t]*){3}")
+_SPACE = re.compile("[ \t\n\r\v\f]+")  # what ends a word of a text
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """The words of a sentence, as rows of columns.  line: of its first row.  comments: lines before it, with the #."""
+    """The words of a sentence, as rows of columns.  line: of its first row.  comments: lines before it, with the #.
+
+    joined: how many words stand in tokens of several words, without the first of each.
+    """
 
     line: int
     rows: list[list[str]]
     comments: tuple[str, ...] = ()
+    joined: int = 0
+
+    @property
+    def tokens(self) -> set[int]:
+        """How many tokens the text of the sentence has, if that is less than words: by its ranges, and its comment."""
+        texts = [len(line.partition("=")[2].encode().split()) for line in self.comments if _TEXT.match(line)]
+        return {count for count in (len(self.rows) - self.joined, *texts) if 0 < count < len(self.rows)}
 
     @property
     def is_conllu(self) -> bool:
@@ -68,9 +85,10 @@ class Sentence:
 def read_sentences(path: StrPath) -> Iterator[Sentence]:
     """Read the sentences of a file, divided by blank lines; lines of ``-DOCSTART-`` are left out.
 
-    Raises CorpusError on a row without a label, and of CoNLL-U one whose words are not numbered from 1 on.
+    So are comments that name a sentence without words, but they are counted. Raises CorpusError on a row without a
+    word or a label, and of CoNLL-U one whose words are not numbered from 1 on.
     """
-    comments, rows, first = list[str](), list[list[str]](), 0
+    comments, rows, first, joined, without = list[str](), list[list[str]](), 0, 0, 0
     lines, head = read_lines(path), list[bytes]()  # head: up to the first row, which has the form of all
     while not head or not head[-1].strip() or head[-1].startswith(b"#"):
         if (line := next(lines, None)) is None:
@@ -85,8 +103,10 @@ def read_sentences(path: StrPath) -> Iterator[Sentence]:
             raise CorpusError(path, number, "not valid UTF-8", hint=NO_UTF8) from error
         if not line.strip() or text.startswith("-DOCSTART-"):
             if rows:
-                yield Sentence(first, rows, (*comments,))
-            comments, rows = [], []
+                yield Sentence(first, rows, (*comments,), joined)
+            elif any(map(_OF_SENTENCE.match, comments)):
+                without += 1
+            comments, rows, joined = [], [], 0
         elif comment.match(text) and not rows:
             comments.append(text)
         else:
@@ -95,12 +115,41 @@ def read_sentences(path: StrPath) -> Iterator[Sentence]:
                 hint = "a row has a word, perhaps more columns, and a label, as all rows of the sentence"
                 raise CorpusError(path, number, f"{quoted(line)} is no row of a CoNLL file", hint=hint)
             if len(cells) == _WIDTH and _PASSED_OVER.fullmatch(cells[0]):
+                if len(cells[0]) > _LONGEST_RANGE:
+                    what = f"{quoted(line)} has a number of more than {_LONGEST_RANGE // 2} digits"
+                    raise CorpusError(path, number, what, hint="number the words of a sentence from 1 on")
+                begin, _, end = cells[0].partition("-")
+                joined += max(0, int(end) - int(begin)) if end else 0
                 continue
             first = first if rows else number
             rows.append(cells)
-            if len(cells) == _WIDTH and Sentence(first, rows).is_conllu and cells[0] != str(len(rows)):
+            in_conllu = len(cells) == _WIDTH and Sentence(first, rows).is_conllu
+            if not cells[FORM if in_conllu else 0]:
+                raise CorpusError(path, number, f"{quoted(line)} has no word", hint="a word has a letter, if only _")
+            if in_conllu and cells[0] != str(len(rows)):
                 hint = f"number the words of a sentence from 1 on: here is word {len(rows)}"
                 raise CorpusError(path, number, f"{quoted(line)} has the number {cells[0]}", hint=hint)
+    warn_of_left_out(path, {"comments of sentences without words": without} if without else {})
+
+
+def is_conll(lines: Sequence[bytes]) -> bool:
+    """Whether the first lines of a file are CoNLL-U, or columns of which the last has tags of spans, also O."""
+    rows = [line for line in lines if line.strip() and not line.startswith((b"#", b"-DOCSTART-"))]
+    if rows and all(map(_ROW.fullmatch, rows)):
+        return True
+    cells = [[cell.decode(errors="replace") for cell in line.split()] for line in rows]
+    widths, labels = {*map(len, cells)}, [row[-1] for row in cells]
+    return len(cells) > 1 and len(widths) == 1 < max(widths) and "O" in labels and all(map(_TAG.fullmatch, labels))
+
+
+def read_words(path: StrPath) -> Iterator[bytes]:
+    """The words of each sentence of a file, with blanks between them; a blank in a word becomes a no-break space.
+
+    Of CoNLL-U they are the syntactic words: ``a`` and ``o`` of Portuguese ``ao``.  Raises CorpusError as
+    `read_sentences`.
+    """
+    for sentence in read_sentences(path):
+        yield " ".join(_SPACE.sub("\u00a0", word) for word in sentence.words).encode()
 
 
 def spans_of(labels: Sequence[str]) -> list[tuple[int, int, str]]:

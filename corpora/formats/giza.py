@@ -6,18 +6,29 @@ with the 1-based positions of its target tokens: ``NULL ({ 2 }) house ({ 1 3 })`
 
 import re
 from collections.abc import Iterable, Iterator
-from itertools import islice
-from typing import BinaryIO, NamedTuple
+from contextlib import ExitStack
+from heapq import merge
+from itertools import chain, islice, repeat
+from typing import IO, BinaryIO, NamedTuple
 
-from corpora.alignment import Link, PairLinks
+from corpora.alignment import NO_LINKS, Link, PairLinks
 from corpora.errors import NO_UTF8, CorpusError
-from corpora.files import StrPath, read_lines
+from corpora.files import StrPath, read_lines, spill_file
+from corpora.left_out import warn_of_left_out
 
-COMMENT = re.compile(rb"# Sentence pair \((\d+)\) source length ([0-9]{1,9}) target length ([0-9]{1,9})(?:\s.*)?")
+COMMENT = re.compile(
+    rb"# Sentence pair \(([0-9]{1,18})\) source length ([0-9]{1,9}) target length ([0-9]{1,9})(?:\s.*)?"
+)
 # Any token may be the word, even "({": what follows it decides.
 _ENTRY = re.compile(rb"(\S+)\s+\(\{((?:\s+[0-9]{1,9})*)\s+\}\)(?:\s+|$)")
 _NULL = "NULL"
 _HINT = "is it a GIZA++ A3.final file, and complete?"
+
+_SORTED_AT_ONCE = 1 << 26  # bytes of pairs that are out of order
+_MOST_MISSING = 100
+"""Numbers without a pair for each pair that is there, as in one of many parts that mgiza writes; more are a slip."""
+
+_Triple = tuple[int, int, list[bytes]]  # the number of a pair, the line of its comment, and its lines
 
 
 class A3Pair(NamedTuple):
@@ -28,27 +39,100 @@ class A3Pair(NamedTuple):
     links: PairLinks  # all sure; links of NULL are left out
     line: int  # 1-based, of its comment
 
+    @property
+    def text(self) -> tuple[int, bytes, bytes]:
+        """The line, and the sentences."""
+        return self.line, " ".join(self.source).encode(), " ".join(self.target).encode()
+
+    def unless_missing(self, reverse: "A3Pair") -> "A3Pair":
+        """Return the pair, or the words of the pair of the other direction, if its own is missing."""
+        return self if any(self[:2]) else A3Pair(reverse.target, reverse.source, NO_LINKS, self.line)
+
 
 def parse_a3(lines: Iterable[bytes], path: StrPath) -> Iterator[A3Pair]:
-    """The pairs of an A3 file; ``path`` is for errors: CorpusError on anything that does not add up."""
+    """The pairs of an A3 file in the order of their numbers, from 1 on, or from 0 on if one has it.
+
+    A number without a pair gets a pair without words, with the line of the next one; a warning says how many. ``path``
+    is for errors: CorpusError on anything that does not add up, and on a number that comes twice.
+    """
+    following, missing = -1, 0
+    for number, line, triple in _in_order(_triples(lines, path), path):
+        following = min(number, 1) if following < 0 else following
+        if number < following:
+            what = f"sentence pair ({number}) is there already" if number else "sentence pair (0) comes after (1)"
+            raise CorpusError(path, line, what, hint="give each file of a run once, and the files of one run only")
+        yield from repeat(A3Pair((), (), NO_LINKS, line), number - following)
+        missing += number - following
+        following = number + 1
+        yield _pair(triple, path, line)
+    if missing:
+        warn_of_left_out(path, {"sentence pairs whose numbers are missing (their lines are empty)": missing})
+
+
+def _triples(lines: Iterable[bytes], path: StrPath) -> Iterator[_Triple]:
     stream = iter(lines)
-    number = 1
+    line = 1
     while triple := list(islice(stream, 3)):
-        lengths = COMMENT.fullmatch(triple[0].strip())
-        if lengths is None:
-            raise CorpusError(path, number, "not a '# Sentence pair' comment", hint=_HINT)
+        comment = COMMENT.fullmatch(triple[0].strip())
+        if comment is None:
+            raise CorpusError(path, line, "not a '# Sentence pair' comment", hint=_HINT)
         if len(triple) < 3:
-            raise CorpusError(path, number + len(triple) - 1, "the file ends inside a pair", hint=_HINT)
-        target = _words(triple[1].split(), path, number + 1)
-        if len(target) != int(lengths[3]):
-            what = f"{len(target)} target words, but the comment says {int(lengths[3])}"
-            raise CorpusError(path, number + 1, what, hint=_HINT)
-        source, links = _source_line(triple[2], len(target), path, number + 2)
-        if len(source) != int(lengths[2]):
-            what = f"{len(source)} source words, but the comment says {int(lengths[2])}"
-            raise CorpusError(path, number + 2, what, hint=_HINT)
-        yield A3Pair(source, target, PairLinks(frozenset(links), frozenset()), number)
-        number += 3
+            raise CorpusError(path, line + len(triple) - 1, "the file ends inside a pair", hint=_HINT)
+        yield int(comment[1]), line, triple
+        line += 3
+
+
+def _in_order(triples: Iterator[_Triple], path: StrPath) -> Iterator[_Triple]:
+    """The pairs sorted by number and line; from the first that is out of order on in spill files, as of a pipe, too."""
+    pairs, following = 0, -1
+    for last in triples:
+        following = min(last[0], 1) if following < 0 else following
+        if last[0] != following:
+            break
+        pairs, following = pairs + 1, following + 1
+        yield last
+    else:
+        return
+    with ExitStack() as files:
+        runs: list[Iterable[_Triple]] = []
+        batch: list[_Triple] = []
+        size = 0
+        for triple in chain([last], triples):
+            pairs, last, size = pairs + 1, max(last, triple), size + sum(map(len, triple[2]))
+            batch.append(triple)
+            if size > _SORTED_AT_ONCE:
+                runs.append(_read(_write(sorted(batch), files.enter_context(spill_file("pairs")))))
+                batch, size = [], 0
+        if last[0] > _MOST_MISSING * (pairs + 10):
+            what = f"sentence pair ({last[0]}), but the file has {pairs} pairs"
+            raise CorpusError(path, last[1], what, hint=_HINT)
+        yield from merge(*runs, sorted(batch))
+
+
+def _write(triples: Iterable[_Triple], file: IO[bytes]) -> IO[bytes]:
+    file.writelines(b"%d %d\n%b\n" % (number, line, b"\n".join(lines)) for number, line, lines in triples)
+    file.seek(0)
+    return file
+
+
+def _read(file: IO[bytes]) -> Iterator[_Triple]:
+    for head in file:
+        number, line = map(int, head.split())
+        yield number, line, [file.readline()[:-1] for _ in range(3)]
+
+
+def _pair(triple: list[bytes], path: StrPath, line: int) -> A3Pair:
+    lengths = COMMENT.fullmatch(triple[0].strip())
+    assert lengths is not None
+    target = _words(triple[1].split(), path, line + 1)
+    if len(target) != int(lengths[3]):
+        what = f"{len(target)} target words, but the comment says {int(lengths[3])}"
+        raise CorpusError(path, line + 1, what, hint=_HINT)
+    source, links = _source_line(triple[2], len(target), path, line + 2)
+    if len(source) != int(lengths[2]):
+        what = f"{len(source)} source words, but the comment says {int(lengths[2])}"
+        raise CorpusError(path, line + 2, what, hint=_HINT)
+    return A3Pair(source, target, PairLinks(frozenset(links), frozenset()), line)
 
 
 def read_a3(path: StrPath) -> Iterator[A3Pair]:
@@ -89,7 +173,7 @@ def _words(tokens: list[bytes], path: StrPath, number: int) -> tuple[str, ...]:
 def write_a3(stream: BinaryIO, pairs: Iterable[tuple[Iterable[str], Iterable[str], PairLinks]]) -> None:
     """Write (source words, target words, links) as an A3 file, with 1 for every score.
 
-    Only sure links are written: the format has no other.  Target words without one go to NULL.
+    Links are all sure: the format has no other.  Target words without one go to NULL.
     """
     for number, (source, target, links) in enumerate(pairs, 1):
         target_words = tuple(target)

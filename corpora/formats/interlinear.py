@@ -1,160 +1,107 @@
-"""Interlinear text of linguists: FLEx, ELAN and Toolbox. A unit is a phrase; its words, and its free translation."""
+"""Interlinear text of linguists: FLEx, ELAN and Toolbox. A pair is a phrase: its words, and its free translation."""
 
-import re
-from bisect import bisect_right
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 
-from corpora.errors import NO_UTF8, CorpusError
-from corpora.files import StrPath, read_lines
-from corpora.formats.markup import Unit, one_line
+from corpora.errors import BrokenLine
+from corpora.files import StrPath
+from corpora.formats import toolbox
+from corpora.formats.elan import ElanReader
+from corpora.formats.flex import TRANSLATION, FlexReader
+from corpora.formats.joint import Columns, two_languages, with_names
+from corpora.formats.markup import read_units
+from corpora.left_out import warn_of_left_out
 
-_FIELD = re.compile(r"\\(\S+)\s*(.*)")
-_RECORDS = {"ref", "id", "_sh"}
-"""Fields of Toolbox that begin a record."""
+_WHAT = {"FLEx": ("languages", "phrases"), "ELAN": ("tiers", ""), "Toolbox": ("fields", "records")}
+"""What columns are, and what a pair is made of."""
 
-Time = tuple[int, int]  # milliseconds, and a number after them
+KINDS = tuple(_WHAT)
+
+_USUAL: dict[str, tuple[Columns, ...]] = {"Toolbox": (("tx", "ft"), ("t", "f"))}
+"""Fields that are taken where none are asked for."""
+
+Pair = tuple[int, bytes, bytes] | BrokenLine
 
 
-class FlexReader:
-    """What is known at a place in a flextext file: words by their language, free translations by theirs.
+class InterlinearFile:
+    """A file of interlinear text.  kind: one of KINDS.  names: of its columns, those of words before translations.
 
-    The text of a phrase counts where it has no words.
+    They are languages of FLEx, tiers of ELAN, and fields of Toolbox, as the file names them. In FLEx a translation into
+    a language that the file also has words in is ``en.gls``. Only what has text in one of two columns is a pair.
+    Raises CorpusError on a damaged file.
     """
 
-    def __init__(self) -> None:
-        self.done = list[Unit]()
-        self._elements: list[str] = []
-        self._parts: dict[str, list[str]] = {}  # of the phrase
-        self._whole: dict[str, list[str]] = {}  # its text, where that is not in words alone
-        self._text: list[str] | None = None  # that is being read
+    of_languages = True
 
-    def start(self, name: str, values: dict[str, str]) -> None:
-        within = self._elements[-1] if self._elements else ""
-        kind, language = values.get("type"), values.get("lang", "?")
-        if name == "phrase":
-            self._parts, self._whole = {}, {}
-        elif name == "item" and (within, kind) in (("word", "txt"), ("word", "punct"), ("phrase", "gls")):
-            self._text = self._parts.setdefault(language, [])
-            self._text.append(" ")
-        elif name == "item" and (within, kind) == ("phrase", "txt"):
-            self._text = self._whole.setdefault(language, [])
-        self._elements.append(name)
+    def __init__(self, path: StrPath, kind: str) -> None:
+        self.path, self.kind = path, kind
+        if kind == "Toolbox":
+            self.names = list(toolbox.field_names(path))
+        elif kind == "ELAN":
+            elan = ElanReader()
+            list(read_units(path, kind, lambda: elan))
+            self.names = list(elan.tiers)
+        else:
+            found = list(dict.fromkeys(name for unit in read_units(path, kind, FlexReader) for name in unit))
+            words = [name for name in found if not name.endswith(TRANSLATION)]
+            translations = {name: name.removesuffix(TRANSLATION) for name in found if name.endswith(TRANSLATION)}
+            own = {name if plain in words else plain: name for name, plain in translations.items()}
+            self._names_of_flex = {**dict(zip(words, words, strict=True)), **own}
+            self.names = list(self._names_of_flex)
 
-    def read(self, text: str) -> None:
-        if self._text is not None:
-            self._text.append(text)
+    def columns(self, source: str | None, target: str | None) -> Columns:
+        """The columns asked for, or the usual or only two.  Raises CorpusError where that leaves a choice."""
+        for usual in () if source or target else _USUAL.get(self.kind, ()):
+            if {*usual} <= {*self.names}:
+                return usual
+        return two_languages(self.path, self.names, (source, target), _WHAT[self.kind][0])
 
-    def end(self, name: str) -> None:
-        self._elements.pop()
-        self._text = None
-        if name == "phrase":
-            texts = {**self._whole, **self._parts}
-            self.done.append({language: one_line(*parts) for language, parts in texts.items()})
+    def count(self, columns: Columns) -> int:
+        return sum(1 for _ in self._pairs(columns))
 
+    def parse(self, columns: Columns, start: int = 0) -> Iterator[tuple[int, bytes, bytes]]:
+        """The number, source and target of each pair; in Toolbox the number is the line where its record begins.
 
-class ElanReader:
-    """What is known at a place in an ELAN file: annotations by their tier.
+        start: pairs to pass over.  columns: names, or their numbers from 1 on.  Raises CorpusError for others,
+        BrokenLine for a record of Toolbox with text that is not UTF-8, but goes on with the next.
+        """
 
-    Annotations of one time are a unit, with those that refer to one of them, and those of a time within one on the tier
-    that theirs depends on.  The whole file is held.
-    """
+        def pair(found: Pair) -> tuple[int, bytes, bytes]:
+            if isinstance(found, BrokenLine):
+                raise found
+            return found
 
-    def __init__(self) -> None:
-        self.done = list[Unit]()
-        self._times: dict[str, Time] = {}
-        self._last: Time = 0, 0
-        self._parents: dict[str, str] = {}  # of tiers
-        self._of: dict[str, str] = {}  # the annotation that each refers to, or is within
-        self._spans: dict[str, tuple[Time, Time]] = {}
-        self._texts: list[tuple[str, str, list[str]]] = []  # tier, annotation, parts of its text
-        self._tier = ""
-        self._reads = False
+        return map(pair, islice(self._pairs(columns), start, None))
 
-    def start(self, name: str, values: dict[str, str]) -> None:
-        if name == "TIME_SLOT":  # in order, and without a time where a word is one of several in a stretch of time
-            time = values.get("TIME_VALUE", "")
-            self._last = (int(time), 0) if time.isdecimal() else (self._last[0], self._last[1] + 1)
-            self._times[values.get("TIME_SLOT_ID", "")] = self._last
-        elif name == "TIER":
-            self._tier = values.get("TIER_ID", "?")
-            self._parents[self._tier] = values.get("PARENT_REF", "")
-        elif name in ("ALIGNABLE_ANNOTATION", "REF_ANNOTATION"):
-            own = values.get("ANNOTATION_ID", "")
-            self._texts.append((self._tier, own, []))
-            if name == "REF_ANNOTATION":
-                self._of[own] = values.get("ANNOTATION_REF", "")
-            else:
-                ends = values.get("TIME_SLOT_REF1", ""), values.get("TIME_SLOT_REF2", "")
-                if ends[0] in self._times and ends[1] in self._times:
-                    self._spans[own] = self._times[ends[0]], self._times[ends[1]]
-        self._reads = name == "ANNOTATION_VALUE" and bool(self._texts)
+    def _pairs(self, columns: Columns) -> Iterator[Pair]:
+        names, (what, unit) = with_names(columns, self.names), _WHAT[self.kind]
+        chosen = two_languages(self.path, self.names, names, what)
+        left_out, number = Counter[str](), 0
+        for found in self._units(chosen, left_out):
+            if isinstance(found, BrokenLine):
+                yield found
+                continue
+            line, source, target, has_others = found
+            if source or target:
+                number += 1
+                yield line or number, source, target
+            elif has_others:
+                left_out[f"{unit} without text in {chosen[0]} and {chosen[1]}"] += 1
+        warn_of_left_out(self.path, left_out)
 
-    def read(self, text: str) -> None:
-        if self._reads:
-            self._texts[-1][2].append(text)
-
-    def end(self, name: str) -> None:
-        self._reads = False
-        if name != "ANNOTATION_DOCUMENT":
+    def _units(self, columns: Columns, left_out: Counter[str]) -> Iterator[tuple[int, bytes, bytes, bool] | BrokenLine]:
+        """The line of each unit, if it has one, its texts in two columns, and whether it has text in others."""
+        if self.kind == "Toolbox":
+            yield from toolbox.records(self.path, columns)
             return
-        self._refer_by_time()
-        units = defaultdict[tuple[Time, Time], dict[str, list[str]]](lambda: defaultdict(list))
-        for tier, own, parts in self._texts:
-            root, way = own, list[str]()
-            while root in self._of:
-                way.append(root)
-                root = self._of.pop(root)  # so that a circle ends
-            self._of.update(dict.fromkeys(way, root))  # so that a long way is gone once
-            without = -1, len(self._spans)
-            units[self._spans.setdefault(root, (without, without))][tier].append("".join(parts))
-        for _, unit in sorted(units.items()):
-            self.done.append({tier: one_line(" ".join(texts)) for tier, texts in unit.items()})
-
-    def _refer_by_time(self) -> None:
-        """Let each annotation refer to the one that it is within, on the tier that its tier depends on."""
-        spans = defaultdict[str, list[tuple[Time, Time, str]]](list)
-        for tier, own, _ in self._texts:
-            if own in self._spans:
-                spans[tier].append((*self._spans[own], own))
-        for own_spans in spans.values():
-            own_spans.sort()
-        for tier, own_spans in spans.items():
-            around = spans.get(self._parents.get(tier, ""), [])
-            for begin, end, own in own_spans:
-                place = bisect_right(around, begin, key=lambda span: span[0]) - 1
-                if place >= 0 and end <= around[place][1]:
-                    self._of.setdefault(own, around[place][2])
-
-
-def toolbox_units(path: StrPath) -> Iterator[Unit]:
-    r"""Yield the records of a Toolbox file by their fields, those of one name joined.
-
-    A record begins at ``\ref``, or else at the field that the file begins with, or at the first field of text after one
-    of its translation.  Raises CorpusError on what is not UTF-8.
-    """
-    unit, name, begins = dict[str, list[str]](), "", set[str]()
-    for number, line in enumerate(read_lines(path), 1):
-        try:
-            text = line.decode()
-        except UnicodeDecodeError as error:
-            raise CorpusError(path, number, "not valid UTF-8", hint=NO_UTF8) from error
-        field = _FIELD.match(text)
-        if field is not None:
-            name, text = field[1], field[2]
-            again = name in ("tx", "t") and not {"ft", "f"}.isdisjoint(unit)
-            if name == "ref" or not (begins or name.startswith("_")):
-                begins = _RECORDS | {name} - {"tx", "t"}
-            if name in begins or again:
-                yield from _record(unit)
-                unit = {"ref": []} if again else {}
-        if name and not name.startswith("_"):
-            unit.setdefault(name, []).append(text)
-    yield from _record(unit)
-
-
-def _record(unit: dict[str, list[str]]) -> Iterator[Unit]:
-    """The texts of a record, if it has any."""
-    texts = {name: one_line(" ".join(parts)) for name, parts in unit.items() if name not in ("id", "ref")}
-    if any(texts.values()):
-        yield texts
+        source, target = columns
+        if self.kind == "FLEx":
+            source, target = self._names_of_flex[source], self._names_of_flex[target]
+            for unit in read_units(self.path, self.kind, lambda: FlexReader((source, target))):
+                yield 0, unit.get(source, b""), unit.get(target, b""), bool(unit)
+            return
+        elan = ElanReader(columns)
+        for unit in read_units(self.path, self.kind, lambda: elan):
+            yield 0, unit.get(source, b""), unit.get(target, b""), False
+        left_out.update(elan.left_out)

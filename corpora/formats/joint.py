@@ -16,12 +16,15 @@ Columns = tuple[str, str]  # of source and target: numbers from 1 on, or names
 
 
 class Tabular(Protocol):
-    """A file of rows with a text in each column.  names: of its columns.  of_languages: whether they are languages."""
+    """A file of rows with a text in each column.  of_languages: whether they are languages."""
 
     path: StrPath
     kind: str
-    names: list[str]
     of_languages: bool
+
+    @property
+    def names(self) -> list[str]:
+        """Of its columns."""
 
     def columns(self, source: str | None, target: str | None) -> Columns:
         """The columns of these languages, or the usual ones."""
@@ -35,9 +38,24 @@ class Tabular(Protocol):
 
 Parser = Callable[[Iterable[bytes], StrPath, int], Iterator[tuple[int, bytes, bytes]]]
 
-_CODES = b"ar|bg|cs|da|de|el|en|es|et|fa|fi|fr|he|hi|hr|hu|id|it|ja|ko|lt|lv|nl|pl|pt|ro|ru|sk|sl|sv|sw|tr|uk|vi|zh"
-NAME = re.compile(rb"(?i:(source|target|src|tgt|trg)([ _-]\w+)?|(%b)([-_]\w{2,8})?|[a-z]{3}_[a-z]{4})" % _CODES)
+_LANGUAGES = (
+    "arabic ar bulgarian bg czech cs danish da german de greek el english en spanish es estonian et persian fa finnish "
+    "fi french fr hebrew he hindi hi croatian hr hungarian hu indonesian id italian it japanese ja korean ko "
+    "lithuanian lt latvian lv dutch nl polish pl portuguese pt romanian ro russian ru slovak sk slovenian sl swedish "
+    "sv swahili sw turkish tr ukrainian uk vietnamese vi chinese zh"
+).split()
+LANGUAGES = dict(zip(_LANGUAGES[::2], _LANGUAGES[1::2], strict=True))
+"""Codes of languages by their names."""
+
+_NAMES, _CODES = "|".join(LANGUAGES).encode(), "|".join(LANGUAGES.values()).encode()
+NAME = re.compile(
+    rb"(?i:(source|target|src|tgt|trg)([ _-]\w+)?|(%b)([-_]\w{2,8})?|[a-z]{3}_[a-z]{4}|(%b)( ?\(\w+\))?)"
+    % (_CODES, _NAMES)
+)
 """The name of a column of text, in the first row of a table, where another such name is beside it."""
+
+_MOST_NAMES, _LONGEST_NAME = 8, 80
+"""Names that a message lists, and their characters."""
 
 _SEPARATOR = re.compile(rb"(?<!\S)\|\|\|(?!\S)|\t")
 
@@ -67,7 +85,8 @@ def parse_joints(
             source, target = split(line)
             if number == 1 and b"\t" in line and source != target and all(map(NAME.fullmatch, (source, target))):
                 what = f"{quoted(source)} and {quoted(target)} are names of columns, not text"
-                raise _WrongError(what, "delete the line; if it is a pair, divide it by ||| in place of the tab")
+                hint = "delete the line, or choose `columns` by its names; if it is a pair, put ||| in place of the tab"
+                raise _WrongError(what, hint)
             return number, source, target
         except _WrongError as error:
             what, hint = error.args
@@ -76,45 +95,93 @@ def parse_joints(
     return map(parse, count(first), lines)
 
 
-def named_columns(source: str | None, target: str | None, names: Sequence[str]) -> Columns:
-    """The columns named like the languages if both exist, else ``source`` and ``target``."""
-    return (source, target) if source in names and target in names and source and target else ("source", "target")
-
-
 def two_languages(
-    path: StrPath, names: Sequence[str], wanted: tuple[str | None, str | None], what: str = "languages"
+    path: StrPath,
+    names: Sequence[str],
+    wanted: tuple[str | None, str | None],
+    what: str = "languages",
+    *,
+    joined: bool = False,
 ) -> Columns:
-    """Source and target of a file, as it names them: those that are wanted, or the only two.
+    """Source and target of a file, as it names them: those that are wanted, or the only two, the first as the source.
 
-    en is also en-US, where there is no en, and no other such language.  what: the names are of.  Raises CorpusError
-    for others, for one language twice, and where that leaves a choice.
+    Tags of languages have no case, and - is _ in them. en is also en-US, and en-US also en or en-GB where there is no
+    other English. what: the names are of. joined: whether en may be several, each of which `within` finds in it.
+    Raises CorpusError for others, for one language twice, and where that leaves a choice.
     """
-    known = [_language(path, names, language) if language else None for language in wanted]
-    rest = [name for name in names if name not in known]
-    if None in known and len(rest) > known.count(None):
-        hint = f"choose two with `columns`, like {','.join(names[:2])}"
-        raise CorpusError(path, 0, f"has {len(names)} {what}, {', '.join(names)}", hint=hint)
-    if len(rest) < known.count(None):
-        raise CorpusError(path, 0, f"has text in {names[0]} alone" if names else "has no text", hint="a corpus has two")
-    source, target = (name or rest.pop(0) for name in known)
-    if source == target:
+    known = [_language(path, names, language, joined) if language else None for language in wanted]
+    rest = [name for name in names if not any(one and (within(name, one) if joined else name == one) for one in known)]
+    missing, groups = known.count(None), groups_of(rest) if joined else rest
+    found = next((found for found in ([], groups, rest) if len(found) == missing), None)
+    if found is None and len(rest) > missing:
+        some = iter([*groups, *rest])
+        hint = f"choose two with `columns`, like {','.join(name or next(some) for name in known)}"
+        raise CorpusError(path, 0, f"has {len(names):,} {what}, {listed(names)}", hint=hint)
+    if found is None:
+        what = f"has text in {listed(names)} alone" if names else "has no text"
+        raise CorpusError(path, 0, what, hint="a corpus has two")
+    source, target = (name or found.pop(0) for name in known)
+    if source == target or (joined and subtags(source) == subtags(target)):
         raise CorpusError(path, 0, f"source and target are both {source}", hint="name two languages")
     return source, target
 
 
-def _language(path: StrPath, names: Sequence[str], wanted: str) -> str:
-    for part in (wanted.lower(), wanted.lower().replace("_", "-").partition("-")[0]):
-        found = [name for name in names if name.lower() == part]
-        found = found or [name for name in names if re.split("[-_]", name.lower())[0] == part]
-        if len(found) == 1:
-            return found[0]
+def subtags(name: str) -> list[str]:
+    """The parts of a tag of a language  [RFC 5646]."""
+    return name.lower().replace("_", "-").split("-")
+
+
+def within(name: str, wanted: str) -> int:
+    """How many parts a tag has that a name begins with: en-US has en and en-US.  0 for one that is not within it."""
+    parts, tag = subtags(name), subtags(wanted)
+    return len(tag) if parts[: len(tag)] == tag else 0
+
+
+def listed(names: Sequence[str]) -> str:
+    """Some names, for a message."""
+    some, more = ", ".join(map(quoted_name, names[:_MOST_NAMES])), len(names) - _MOST_NAMES
+    return some if more <= 0 else f"{some} and {more:,} more"
+
+
+def quoted_name(name: str) -> str:
+    """A name as `columns` takes it: with a comma it has quotes."""
+    return f'"{name[:_LONGEST_NAME]}"' if "," in name else name[:_LONGEST_NAME]
+
+
+def groups_of(names: Sequence[str]) -> list[str]:
+    """Languages with all their variants: the name that is the only one of its language, or else the language."""
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        first, *others = subtags(name)
+        groups.setdefault("-".join([first, *others[: len(first) == 1]]), []).append(name)  # x-a is no variant of x-b
+    return [
+        found[0] if len(found) == 1 else next((name for name in found if "-".join(subtags(name)) == group), group)
+        for group, found in groups.items()
+    ]
+
+
+def _language(path: StrPath, names: Sequence[str], wanted: str, joined: bool) -> str:
+    if wanted in names and not joined:
+        return wanted
+    tag = subtags(wanted)
+    for size in range(len(tag), 0, -1):
+        if size < len(tag) and len(tag[size - 1]) == 1:  # of x-a nothing is left but x, which is no language
+            break
+        found = [name for name in names if within(name, "-".join(tag[:size]))]
+        same = [name for name in found if len(subtags(name)) == size]
+        if len(found) == 1 or (size == len(tag) and len(same) == 1):
+            return [*same, *found][0]
+        if found and size == len(tag) and joined:
+            return wanted
+        if found:
+            break
     hint = "choose others with `columns`"
-    raise CorpusError(path, 0, f"has no '{wanted}', but {', '.join(names) or 'no text'}", hint=hint)
+    raise CorpusError(path, 0, f"has no '{wanted}', but {listed(names) or 'no text'}", hint=hint)
 
 
 def are_numbers(columns: Columns) -> bool:
-    """Whether columns are given by number, not by name."""
-    return all(map(str.isdecimal, columns))
+    """Whether columns are given by number, of nine digits at most, not by name."""
+    return all(column.isdecimal() and len(column) < 10 for column in columns)
 
 
 def with_names(columns: Columns, names: Sequence[str]) -> Columns:

@@ -3,11 +3,14 @@
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import IO
 
 from corpora.alignment import Link, PairLinks, WordPair, check_range
 from corpora.errors import CorpusError, quoted
 from corpora.files import StrPath
+
+Languages = tuple[str | None, str | None]
 
 LINE = re.compile(rb'\s*\{\s*"source":\s*\[.*\}\s*')
 
@@ -38,6 +41,20 @@ def parse_jsonl(lines: Iterable[bytes], path: StrPath, *, probable: bool = False
         yield found
 
 
+def languages_of(line: bytes) -> Languages:
+    """The languages of source and target that a line names, None where it does not."""
+    with suppress(RecursionError, ValueError):
+        match json.loads(line):
+            case {"languages": [str() | None as source, str() | None as target]}:
+                return source, target
+    return None, None
+
+
+def with_languages(pair: dict[str, object], languages: Languages) -> dict[str, object]:
+    """A pair of these languages, as `languages_of` finds them, if they are known."""
+    return pair if languages[0] == languages[1] else {**pair, "languages": languages}
+
+
 def pair_object(
     source: Sequence[str], target: Sequence[str], links: Iterable[Link], scores: Sequence[float] | None
 ) -> dict[str, object]:
@@ -49,11 +66,11 @@ def pair_object(
     return {"source": source, "target": target, "links": scored, "score": round(mean, 4)}
 
 
-def write_jsonl(stream: IO[bytes], pairs: Iterable[WordPair]) -> None:
-    """Write a `pair_object` a line; links that are only possible are in ``possible``, too."""
+def write_jsonl(stream: IO[bytes], pairs: Iterable[WordPair], languages: Languages = (None, None)) -> None:
+    """Write a `pair_object` a line, with its languages; links that are only possible are in ``possible``, too."""
     for source, target, links in pairs:
         every = sorted(links.sure | links.possible)
         scores = [links.probabilities.get(link, 1.0) for link in every] if links.probabilities else None
         value = pair_object(source, target, every, scores)
         value |= {"possible": sorted(links.possible)} if links.possible else {}
-        stream.write(f"{json.dumps(value, ensure_ascii=False)}\n".encode())
+        stream.write(f"{json.dumps(with_languages(value, languages), ensure_ascii=False)}\n".encode())

@@ -36,6 +36,7 @@ LEXICON_FORMATS: Mapping[str, LexiconFormat] = {
 def write_lexicon(files: Sequence[BinaryIO], links: LinkCounts, to: str, best: int | None = None) -> None:
     """Write the files of one of LEXICON_FORMATS; each word's lines stand together, the most probable first.
 
+    Those of NULL end the table with counts, which people read.
     best: how many of each word's translations to keep.  Lexicons that are pruned, by this or by their format, have no
     NULL.  The remaining lines keep their probabilities.
     """
@@ -46,6 +47,8 @@ def write_lexicon(files: Sequence[BinaryIO], links: LinkCounts, to: str, best: i
         files[0].write(b"source\ttarget\tcount\tp(target|source)\tp(source|target)\n")
     for given, file in enumerate(files):
         every = _chosen(links, given, least, best)
+        if to == "tsv":
+            every = every[np.argsort(_of_null(links, every), kind="stable")]
         for start in range(0, len(every), _LINES_AT_ONCE):
             rows = every[start : start + _LINES_AT_ONCE]
             words = [[names[i] for i in side[rows].tolist()] for names, side in zip(links.words, ids, strict=True)]
@@ -65,14 +68,19 @@ def _probabilities(counts: F64, given: I64, kind: npt.DTypeLike) -> F64:
     return np.asarray(counts.astype(kind) / totals[given], np.float64)
 
 
+def _of_null(links: LinkCounts, rows: I64) -> npt.NDArray[np.bool_]:
+    """Whether one of the words of each row is NULL."""
+    null = [words.index(NULL) for words in links.words]
+    return np.asarray((links.source[rows] == null[0]) | (links.target[rows] == null[1]))
+
+
 def _chosen(links: LinkCounts, given: int, least: float, best: int | None) -> I64:
     """The rows to write, sorted by the given word, and for one word from the most to the least probable."""
     sides = (links.source, links.target)[:: 1 if given == 0 else -1]
     rows = np.lexsort((sides[1], -links.counts, sides[0]))
     if best is None and least == 0.0:
         return rows
-    for words, ids in zip(links.words, (links.source, links.target), strict=True):
-        rows = rows[ids[rows] != words.index(NULL)]
+    rows = rows[~_of_null(links, rows)]
     word = sides[0][rows]
     first = np.searchsorted(word, word)  # each word's best row
     kept = links.counts[rows] >= least * links.counts[rows[first]]

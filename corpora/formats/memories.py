@@ -6,85 +6,213 @@ from typing import BinaryIO
 from xml.sax.saxutils import escape, quoteattr
 
 from corpora.alignment import WordPair
-from corpora.formats.markup import Unit, one_line
+from corpora.errors import CorpusError
+from corpora.files import StrPath
+from corpora.formats.joint import subtags
+from corpora.formats.markup import Texts, one_line, parse
 from corpora.formats.pharaoh import format_links
 
-_CODES = {"bpt", "ept", "it", "ph", "ut"}
-"""Inline elements whose content is markup of the document, not text."""
-
-_BLANKS = {"ph", "x"}
-"""Inline elements that stand for a blank: what they are of, a picture or a number, parts words."""
-
-_TEXTS = {"seg", "source", "seg-source", "target"}
-"""Elements with text."""
-
-_OTHERS = {"alt-trans", "match"}
-"""Elements of XLIFF with other translations than that of the unit."""
+SIDES = "source", "target"
+"""Elements of XLIFF, and names of languages that a file does not name."""
 
 LINKS = "x-links"
 """The type of the property of a unit of TMX that has its links, ``i-j``, from its first language to its second."""
 
 FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")  # in XML
 
+_CODES = {"bpt", "ept", "it", "ph", "ut"}
+"""Inline elements whose content is markup of the document, not text."""
+
+_BLANKS = {"ph", "x"}
+"""Inline elements that stand for a blank: what they are of, a picture or a number, parts words. Others are in pairs."""
+
+_PARENTS = {"seg": ("tuv",), **dict.fromkeys([*SIDES, "seg-source"], ("trans-unit", "segment", "ignorable"))}
+"""Elements with text by those that they are in: within others they are other translations, and older ones."""
+
+_UNITS = {"trans-unit", "segment", "ignorable"}
+_INHERIT = {"xliff", "file", "group", "unit", *_UNITS}
+"""Elements of XLIFF within which it is said what is not to be translated."""
+
+_DELETED = re.compile(r"(.+[-:_])?del(et(e|ed|ion))?", re.IGNORECASE)
+"""Kinds of text that a reviser deleted, such as x-sdl-deleted."""
+
+_UNTRANSLATED = {"new", "needs-translation", "initial", "notstarted", "x-gettext-domain-header"}
+"""States, and kinds of units, whose target is no translation."""
+
 
 class MemoryReader:
-    """What is known at a place in a file of TMX or XLIFF."""
+    """What is known at a place in a file of TMX or XLIFF.
 
-    def __init__(self) -> None:
-        self.done = list[Unit]()
-        self.languages = "source", "target"  # of XLIFF
-        self.language = ""  # of a text of TMX
-        self.texts: Unit = {}  # of the unit, by language in TMX, by element in XLIFF
-        self.segments: dict[str, dict[str, bytes]] = {}  # the same of segments of XLIFF, by element and name
-        self.element, self.parts = "", list[str]()  # the element whose text is being read, and what was read
-        self.marks: list[tuple[str | None, int]] = []  # that are open in it: their names, and where they began
-        self.codes = self.others = 0
+    untranslated: whether targets count that the file says are no translations.
+    """
+
+    def __init__(self, untranslated: bool = False) -> None:
+        self.done = list[Texts]()
+        self._untranslated = untranslated
+        self._around, self._translate = [""], [True]  # elements that are open, but for those in a text
+        self._of_file = self._of_all = "", ""  # languages of XLIFF
+        self._begin()
+        self._language, self._segmented = "", False  # of a text of TMX, and whether that has begun
+        self._element, self._parts = "", list[str]()  # the element whose text is being read, and what was read
+        self._inline = list[bool]()  # whether each element open in it hides its text
+        self._hidden = 0
+        self._mark: tuple[str, int, int] | None = None  # the open segment: its name, depth, and first part
+        self._after = 0  # the first part after the last segment
+
+    def _begin(self) -> None:
+        """Begin a unit."""
+        self._named, self._left_out = list[tuple[str, bytes]](), list[str]()
+        self._links: bytes | None = None
+        self._whole: dict[str, bytes] = {}  # texts of XLIFF by their elements
+        self._own: dict[str, str] = {}  # languages that they name themselves
+        self._segments: dict[str, dict[str, list[str]]] = {}  # of texts in XLIFF: parts by name
+        self._between = list[str]()
+        self._open = False
 
     def start(self, name: str, values: dict[str, str]) -> None:
-        if self.element:
-            self.codes += name in _CODES
-            self.parts += [" "] if name in _BLANKS else []
-            if name == "mrk":
-                self.marks.append((values.get("mid") if values.get("mtype") == "seg" else None, len(self.parts)))
-        elif name in ("xliff", "file"):
-            source = values.get("source-language") or values.get("srcLang") or self.languages[0]
-            target = values.get("target-language") or values.get("trgLang") or self.languages[1]
-            self.languages = (source, target) if source != target else ("source", "target")
-        elif name in ("tu", "trans-unit", "segment"):
-            self.texts, self.segments = {}, {}
+        if self._element:
+            self._start_inline(name, values)
+            return
+        around = self._around[-1]
+        self._around.append(name)
+        if name in _INHERIT:
+            self._translate.append({"yes": True, "no": False}.get(values.get("translate", ""), self._translate[-1]))
+        if name == "tu" or name in _UNITS:
+            self._begin()
+            self._open = _is_untranslated(values)
         elif name == "tuv":
-            self.language = values.get("xml:lang") or values.get("lang") or "?"
-        elif name in _OTHERS:
-            self.others += 1
-        elif name == "prop" and values.get("type") == LINKS:
-            self.element, self.language, self.parts, self.marks, self.codes = name, LINKS, [], [], 0
-        elif name in _TEXTS and not self.others:
-            self.element, self.parts, self.marks, self.codes = name, [], [], 0
+            self._language, self._segmented = _language(values) or "?", False
+        elif around in _PARENTS.get(name, ()) or (name == "prop" and around == "tu" and values.get("type") == LINKS):
+            self._element, self._parts, self._after = name, [], 0
+            self._own[name] = _language(values)
+            self._open |= name == "target" and _is_untranslated(values)
+        elif name == "xliff":
+            self._of_file = self._of_all = values.get("srcLang", ""), values.get("trgLang", "")
+        elif name == "file":
+            named = values.get("source-language", "").strip(), values.get("target-language", "").strip()
+            self._of_file = named[0] or self._of_all[0], named[1] or self._of_all[1]
+
+    def _start_inline(self, name: str, values: dict[str, str]) -> None:
+        if name in _BLANKS and not self._hidden:
+            self._parts.append(" ")
+        if name == "mrk" and values.get("mtype") == "seg" and "mid" in values and self._mark is None:
+            self._mark = values["mid"], len(self._inline), len(self._parts)
+        if name == "sub" and self._hidden:
+            self._left_out.append("texts within codes of the document")
+        self._inline.append(name in _CODES or _is_deleted(name, values))
+        self._hidden += self._inline[-1]
 
     def read(self, text: str) -> None:
-        if self.element and not self.codes:
-            self.parts.append(text)
+        if self._element and not self._hidden:
+            self._parts.append(text)
 
     def end(self, name: str) -> None:
-        if self.element:
-            self.codes -= name in _CODES
-            if name == "mrk":
-                mark, first = self.marks.pop()
-                if mark is not None:
-                    self.segments.setdefault(self.element, {})[mark] = one_line(*self.parts[first:])
-            elif name == self.element:
-                self.texts.setdefault(self.language if name in ("seg", "prop") else name, one_line(*self.parts))
-                self.element = ""
-        elif name in _OTHERS:
-            self.others -= 1
+        if self._inline:
+            self._hidden -= self._inline.pop()
+            if self._mark and len(self._inline) == self._mark[1]:
+                self._end_mark(*self._mark)
+            return
+        self._around.pop()
+        if self._element:
+            self._end_text(name, one_line(*self._parts))
+            self._element = ""
+        elif name == "tuv" and not self._segmented:
+            self._left_out.append("tuv elements without a seg")
         elif name == "tu":
-            self.done.append(self.texts)
-        elif name in ("trans-unit", "segment"):
-            source, target = self.segments.get("seg-source"), self.segments.get("target")
-            pairs = [(self.texts.get("source", b""), self.texts.get("target", b""))]
-            if source and target:
-                pairs = [(source.get(mark, b""), target.get(mark, b"")) for mark in {**source, **target}]
-            self.done += [dict(zip(self.languages, pair, strict=True)) for pair in pairs]
+            self.done.append(Texts(self._named, self._left_out, self._links))
+        elif name in _UNITS and (name != "ignorable" or any(self._whole.values())):
+            self._end_unit()
+        if name in _INHERIT:
+            self._translate.pop()
+
+    def _end_mark(self, mark: str, _: int, first: int) -> None:
+        """Keep the segment that has ended, after its first part if it has two."""
+        parts = self._segments.setdefault(self._element, {}).setdefault(mark, [])
+        between = self._parts[self._after : first]
+        if parts:
+            parts += between
+        elif one_line(*between):
+            self._between.append("texts between segments")
+        parts += self._parts[first:]
+        self._mark, self._after = None, len(self._parts)
+
+    def _end_text(self, name: str, text: bytes) -> None:
+        if name == "prop":
+            self._links = text
+        elif name == "seg":
+            self._segmented = True
+            self._named.append((self._language, text))
+        elif name in self._whole:
+            self._left_out.append(f"second {name} elements of a unit")
+        else:
+            self._whole[name] = text
+        if name in self._segments and one_line(*self._parts[self._after :]):
+            self._between.append("texts between segments")
+
+    def _end_unit(self) -> None:
+        """Keep a unit of XLIFF, or each of its segments."""
+        pairs = [(self._whole.get("source", b""), self._whole.get("target", b""))]
+        source, target = self._segments.get("seg-source"), self._segments.get("target")
+        if source and target:
+            self._left_out += self._between
+            pairs = [
+                (one_line(*source.get(mark, ())), one_line(*target.get(mark, ()))) for mark in {**source, **target}
+            ]
+        languages = [
+            of_file or self._own.get(name, "") or name for of_file, name in zip(self._of_file, SIDES, strict=True)
+        ]
+        if subtags(languages[0]) == subtags(languages[1]):
+            languages = [*SIDES]
+        for first, second in pairs:
+            named = [(languages[0], first)]
+            copied = first == second and not self._translate[-1]
+            if second and not self._untranslated and (self._open or copied):
+                self._left_out.append("targets that are not translated, which `untranslated` takes")
+                second = b""
+            if second or languages[1] != SIDES[1]:
+                named.append((languages[1], second))
+            self.done.append(Texts(named, self._left_out))
+            self._left_out = []
+
+
+def languages_of_memory(path: StrPath) -> tuple[list[str], str]:
+    """The languages of a file of TMX in order of appearance, and the one that its header calls the source.
+
+    Raises CorpusError on a damaged file, and on one whose texts are not where they are to be.
+    """
+    names, language, source = dict[str, None](), "", ""
+
+    def start(name: str, values: dict[str, str]) -> None:
+        nonlocal language, source
+        if name == "tuv":
+            language = _language(values) or "?"
+        elif name == "seg":
+            names[language] = None
+        elif name == "header":
+            source = values.get("srclang", "")
+
+    for _ in parse(path, "TMX", start):
+        pass
+    if language and not names:
+        raise CorpusError(path, 0, "has tuv elements without a seg, which has the text", hint="export the memory again")
+    return [*names], source
+
+
+def _language(values: dict[str, str]) -> str:
+    return (values.get("xml:lang") or values.get("lang") or "").strip()
+
+
+def _is_untranslated(values: dict[str, str]) -> bool:
+    return any(
+        value.lower() in _UNTRANSLATED
+        for key, value in values.items()
+        if key in ("state", "restype") or key.endswith(":status")  # the last one of memoQ
+    )
+
+
+def _is_deleted(name: str, values: dict[str, str]) -> bool:
+    kinds = (value for key, value in values.items() if key.rpartition(":")[2] in ("mtype", "type", "tctype"))
+    return any(map(_DELETED.fullmatch, (name, *kinds)))
 
 
 def write_tmx(stream: BinaryIO, pairs: Iterable[WordPair], languages: tuple[str, str]) -> None:

@@ -65,7 +65,7 @@ def gather_naacl(
             what = f"there is no sentence {sentence} in the text"
             raise CorpusError(path, line, what, hint="sentences count from 1: does the file belong to the text?")
         if known is not None and (length := known[sentence]) is not None:
-            check_range(PairLinks(frozenset([link]), frozenset()), *length, path, line)
+            check_range(PairLinks(frozenset([link]), frozenset()), *length, path, line, base=1)
         sure, possible = gathered.setdefault(sentence, (set(), set()))
         if min(link) >= 0:
             (sure if is_sure else possible).add(link)

@@ -9,7 +9,8 @@ from typing import Any
 from corpora import SettingError
 from corpora.errors import BrokenLine, CorpusError
 from corpora.files import StrPath
-from corpora.formats.joint import Columns, named_columns, with_names
+from corpora.formats.columns import find_column, named_columns
+from corpora.formats.joint import Columns, listed, with_names
 
 _MAGIC = {b"PAR1": "Parquet", b"ARROW1": "Arrow", b"\xff\xff\xff\xff": "Arrow stream"}
 _ROWS = 8192  # at once, of a row group
@@ -40,10 +41,25 @@ class Table:
             raise SettingError(what) from error
         self.path, self.kind, self._arrow = path, kind, pyarrow
         with self._open() as reader:
-            self.names: list[str] = (reader.schema_arrow if kind == "Parquet" else reader.schema).names
+            schema = reader.schema_arrow if kind == "Parquet" else reader.schema
+        self.names: list[str] = schema.names
+        self._texts_in = [*self._named(schema)]
 
     def columns(self, source: str | None, target: str | None) -> Columns:
-        return named_columns(source, target, self.names)
+        return named_columns(self.path, source, target, self._texts_in)
+
+    def _named(self, fields: Iterable[Any], outer: str = "") -> Iterator[str]:
+        """The columns of text or tokens among fields of a schema, and those within others."""
+        types = self._arrow.types
+        for field in fields:
+            kind = field.type
+            if types.is_struct(kind):
+                yield from self._named(kind, f"{outer}{field.name}.")
+                continue
+            if types.is_list(kind) or types.is_large_list(kind) or types.is_dictionary(kind):
+                kind = kind.value_type
+            if types.is_string(kind) or types.is_large_string(kind) or types.is_binary(kind):
+                yield outer + field.name
 
     def count(self, columns: Columns) -> int:
         with self._open() as reader:
@@ -55,9 +71,12 @@ class Table:
         Raises BrokenLine for a row without text, but goes on with the next; CorpusError for missing columns.
         """
         columns = with_names(columns, self.names)
+        places = [find_column(self._texts_in, name) for name in columns]
+        first, second = (name if at is None else self._texts_in[at] for name, at in zip(columns, places, strict=True))
+        columns = first, second
         for name in columns:
             if name not in self.names and name.partition(".")[0] not in self.names:
-                what = f"has no column '{name}', but {', '.join(self.names)}"
+                what = f"has no column '{name}', but {listed(self.names)}"
                 raise CorpusError(self.path, 0, what, hint="choose those of source and target with `columns`")
 
         def parse(number: int, sides: tuple[bytes | None, bytes | None]) -> tuple[int, bytes, bytes]:

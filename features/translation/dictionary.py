@@ -13,7 +13,17 @@ COUNT = 0.5
 
 HEAVIEST = 1e6
 
+MOST_WORDS = 64
+"""Words of a side of an entry: each counts with each of the other side."""
+
 _HINT = f"an entry is source TAB target or source ||| target, and perhaps a weight above 0, at most {HEAVIEST:g}"
+
+
+def plain(text: str) -> str:
+    """The text of a number.  Raises ValueError for the underscores and digits that Python alone takes for one."""
+    if "_" in text or not text.isascii():
+        raise ValueError(f"{text!r} is no number")
+    return text
 
 
 def parse_dictionary(
@@ -30,12 +40,15 @@ def parse_dictionary(
             if not entry.strip():
                 continue
             source, target, *more = entry.split("\t" if "\t" in entry else "|||")
-            (weight,) = map(float, more or ("1",))
+            (weight,) = map(float, map(plain, more or ("1",)))
             phrases = normalizers[0].tokens(source), normalizers[1].tokens(target)
             if not (all(phrases) and 0.0 < weight <= HEAVIEST):
                 raise ValueError
         except ValueError:
             raise BrokenLine(path, number, f"{quoted(line)} is no entry of a dictionary", hint=_HINT) from None
+        if max(map(len, phrases)) > MOST_WORDS:
+            hint = "is it a sentence? Then give it as text"
+            raise BrokenLine(path, number, f"has more than {MOST_WORDS} words on a side", hint=hint)
         for pair in product(*phrases):
             links[pair] += COUNT * weight / max(map(len, phrases))
     return links

@@ -90,6 +90,7 @@ class Pass(NamedTuple):
     log_likelihoods: (2,) of the text under the parameters before the pass, or before each batch of it, target given
     source and the reverse.
     cells: word pairs with a probability.  pruned: share of the expected links of pairs that were given up after it.
+    total: passes of all lexicons, unless seconds end them sooner.
     """
 
     lexicon: str
@@ -98,6 +99,7 @@ class Pass(NamedTuple):
     log_likelihoods: tuple[float, float]
     cells: int
     pruned: float
+    total: int
 
 
 class Parameters(NamedTuple):
@@ -163,9 +165,9 @@ class Training:
     """The state of training one lexicon."""
 
     def __init__(
-        self, name: str, start: Start, settings: Settings, on_pass: Callable[[Pass], None] | None = None
+        self, name: str, start: Start, settings: Settings, on_pass: Callable[[Pass], None] | None = None, total: int = 0
     ) -> None:
-        self.name, self.settings, self.on_pass = name, settings, on_pass
+        self.name, self.settings, self.on_pass, self.total = name, settings, on_pass, total
         self.text, self.classes, self.occurrences = start.text, start.classes, start.occurrences
         self.prior, self.jumps = start.prior, start.jumps
         self.long_steps = jumps.LONG_STEPS if start.anew else 0
@@ -215,8 +217,8 @@ class Training:
                 last = number + 1 == passes or now + (now - start) > deadline
                 pruned = self.prune(again=not hmm and settings.iterations_hmm > 0) if last else 0.0
                 if self.on_pass is not None:
-                    likelihoods = self.counts.log_likelihoods.tolist()
-                    self.on_pass(Pass(self.name, hmm, iteration, tuple(likelihoods), len(self.cells), pruned))
+                    likelihoods, cells = tuple(self.counts.log_likelihoods.tolist()), len(self.cells)
+                    self.on_pass(Pass(self.name, hmm, iteration, likelihoods, cells, pruned, self.total))
                 iteration += 1
                 if last:
                     break

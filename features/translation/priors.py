@@ -23,7 +23,7 @@ from features.translation import jumps
 from features.translation._lattice_kernels import END, INSIDE, START, WINDOW, JumpWeights
 from features.translation._translation_kernels import DirectionCounts
 from features.translation.cells import Cells
-from features.translation.dictionary import parse_dictionary
+from features.translation.dictionary import parse_dictionary, plain
 from features.translation.expectation import Parameters, Settings
 from features.translation.expected_counts import Direction, Lexicon
 from features.translation.lexicon import KINDS
@@ -172,27 +172,29 @@ _HINT = "eflomal has KIND, fields and count, at most 1e12, between tabs; fast_al
 
 def parse_priors(lines: Iterable[bytes], path: StrPath) -> Priors:
     """The counts of a file of eflomal or fast_align; path: for errors.  Raises BrokenLine."""
-    kinds: dict[str, defaultdict[Any, float]] = {kind: defaultdict(float) for kind in _KINDS}
+    kinds: dict[str, dict[Any, float]] = {kind: {} for kind in _KINDS}
     for number, line in enumerate(lines, 1):
         key: Any
         try:
             match line.decode().split("\t"):
                 case ["LEX" as kind, source, target, count]:
-                    key, value = (source, target), float(count)
+                    key, value = (source, target), float(plain(count))
                 case ["HMMF" | "HMMR" as kind, width, count]:
-                    key, value = int(width), float(count)
+                    key, value = int(plain(width)), float(plain(count))
                 case ["FERF" | "FERR" as kind, word, links, count]:
-                    key, value = (word, int(links)), float(count)
-                case [source, target, logarithm] if float(logarithm) <= 0.0:
+                    key, value = (word, int(plain(links))), float(plain(count))
+                case [source, target, logarithm] if float(plain(logarithm)) <= 0.0:
                     kind, key = "LEX", (NULL if source == EPSILON else source, target)
-                    value = TABLE_COUNT * math.exp(float(logarithm))
+                    value = TABLE_COUNT * math.exp(float(plain(logarithm)))
                 case _:
                     raise ValueError
-            if not 0.0 <= value <= LARGEST_COUNT - kinds[kind].get(key, 0.0):
+            # Of several lines of one jump the last one holds, as in eflomal.
+            before = 0.0 if kind.startswith("HMM") else kinds[kind].get(key, 0.0)
+            if not 0.0 <= value <= LARGEST_COUNT - before:
                 raise ValueError
         except ValueError:
             raise BrokenLine(path, number, f"{quoted(line)} is no line of priors", hint=_HINT) from None
-        kinds[kind][key] += value
+        kinds[kind][key] = before + value
     return Priors(*kinds.values())
 
 

@@ -108,9 +108,21 @@ def _train(
     words = source.vocabulary.words, target.vocabulary.words
     found = {}
     begun: tuple[str, Lexicon | None, Start] | None = None
-    for number, name in enumerate(lexicons, 1):
+
+    def settings_of(name: str, known: Lexicon | None) -> Settings:
         kind, variant = variant_of(name)
-        known = start.lexicons.get(name, start.lexicons.get(kind))
+        passes = variant.passes if settings.varied else KINDS[kind].passes
+        return replace(
+            settings, smoothing=settings.smoothing * variant.smoothing, p0=settings.p0 * variant.p0,
+            iterations_1=max(settings.iterations_1 + (passes if anew else 0), int(settings.iterations_hmm == 0)),
+            agreement=known.counts.shape[1] == 1 if known else settings.agreement and KINDS[kind].agreement,
+        )  # fmt: skip
+
+    priors = [start.lexicons.get(name, start.lexicons.get(variant_of(name)[0])) for name in lexicons]
+    every = [*map(settings_of, lexicons, priors)]
+    total = sum(one.iterations_1 + one.iterations_hmm for one in every)
+    for number, (name, known, chosen) in enumerate(zip(lexicons, priors, every, strict=True), 1):
+        kind = variant_of(name)[0]
         if begun is None or begun[:2] != (kind, known):
             units = Units.of(words[0], KINDS[kind].whole), Units.of(words[1], KINDS[kind].whole)
             seen = units[0].occurrences(start.source_counts), units[1].occurrences(start.target_counts)
@@ -120,13 +132,7 @@ def _train(
             usual = KINDS[kind].whole and settings.minimum_dice is None and len(text) == pairs
             counted = table if usual else None
             begun = kind, known, Start(kind, text, settings, prior, anew or known is None, engine, counted)
-        passes = variant.passes if settings.varied else KINDS[kind].passes
-        chosen = replace(
-            settings, smoothing=settings.smoothing * variant.smoothing, p0=settings.p0 * variant.p0,
-            iterations_1=max(settings.iterations_1 + (passes if anew else 0), int(settings.iterations_hmm == 0)),
-            agreement=known.counts.shape[1] == 1 if known else settings.agreement and KINDS[kind].agreement,
-        )  # fmt: skip
-        training = Training(name, begun[2], chosen, on_pass)
+        training = Training(name, begun[2], chosen, on_pass, total)
         if number == len(lexicons) or variant_of(lexicons[number])[0] != kind:
             begun = None  # what is given up in training takes no memory
         deadline = began + number * settings.seconds / len(lexicons)

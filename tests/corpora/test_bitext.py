@@ -33,6 +33,7 @@ def write(folder: Path, source: bytes, target: bytes) -> Path:
     return folder / "t"
 
 
+@pytest.mark.filterwarnings("ignore::corpora.left_out.OtherSpaces")
 @given(SENTENCES)
 def test_pairs_are_the_lines(
     tmp_path_factory: pytest.TempPathFactory, pairs: list[tuple[list[str], list[str]]]

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import openpyxl
 import pytest
@@ -16,12 +17,16 @@ from hypothesis import strategies as st
 
 from corpora import SettingError
 from corpora.alignment import NO_LINKS, PairLinks
-from corpora.conversion import convert, format_of, symmetrize_files, transposed, write_texts
+from corpora.conversion import convert, format_of, symmetrize_files, transposed, write_text, write_texts
 from corpora.errors import CorpusError
+from corpora.files import read_lines
+from corpora.formats.comtrans import parse_comtrans
+from corpora.formats.memories import FORBIDDEN
 from corpora.formats.pharaoh import format_links
 from corpora.formats.sheets import LINK_COLUMNS
 from corpora.link_files import LINK_FORMATS, WRITTEN_FORMATS, open_links, read_links
-from corpora.readers import open_corpus
+from corpora.readers import open_corpus, open_texts
+from corpora.reading import Reading
 from corpora.symmetrize import METHODS, symmetrize
 
 BOTH_WAYS = [name for name in WRITTEN_FORMATS if name in LINK_FORMATS]
@@ -56,15 +61,60 @@ def test_every_format_holds_the_links(
 ) -> None:
     folder = tmp_path_factory.mktemp("t")
     text = make(folder, links)
-    sure_only = "giza" in (first, second)
-    expected = [PairLinks(pair.sure, frozenset()) if sure_only else pair for pair in links]
+    if "giza" in (first, second) and any(pair.possible for pair in links):
+        line = 1 + [bool(pair.possible) for pair in links].index(True)
+        with pytest.raises(CorpusError, match=rf"t.wa:{line}: pair {line} has a link that is only possible, \d\?\d"):
+            converted(text, "giza")
+        return
     (folder / "1").write_bytes(converted(text, first))
     (folder / "2").write_bytes(converted(folder / "1", second, from_=first, text=text))
     lengths = open_corpus(text).lengths()
-    assert [*open_links(folder / "2", format=second, lengths=lengths)] == expected
+    assert [*open_links(folder / "2", format=second, lengths=lengths)] == links
     # NAACL names sentences by number: text tells how many there are.
     back = converted(folder / "2", "pharaoh", from_=second, text=text).decode().split("\n")
-    assert back == [*map(format_links, expected), ""]
+    assert back == [*map(format_links, links), ""]
+
+
+WORD = st.one_of(
+    st.sampled_from(
+        ["({", "})", "({})", "NULL", "|||", "1", "#", "0-0", "<s", "&amp;", '"', "=1", "\x01", "\x85", "\u2028"]
+    ),
+    st.text(
+        st.characters(exclude_categories=["Cs"], exclude_characters=" \t\n\r\x0b\x0c\ufeff"), min_size=1, max_size=5
+    ),
+)
+
+
+@st.composite
+def objects(draw: st.DrawFn) -> dict[str, Any]:
+    """A pair of any words, as a line of jsonl has it."""
+    source, target = (draw(st.lists(WORD, max_size=5)) for _ in range(2))
+    cells = [[j, k] for j in range(len(source)) for k in range(len(target))]
+    links = sorted(draw(st.lists(st.sampled_from(cells), unique_by=tuple))) if cells else []
+    possible = sorted(draw(st.lists(st.sampled_from(links), unique_by=tuple))) if links else []
+    return {"source": source, "target": target, "links": links} | ({"possible": possible} if possible else {})
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.lists(objects(), min_size=1, max_size=4), st.sampled_from(["giza", "comtrans", "jsonl", "tmx"]))
+def test_any_words_and_links_come_back_or_are_refused(
+    tmp_path_factory: pytest.TempPathFactory, values: list[dict[str, Any]], to: str
+) -> None:
+    folder = tmp_path_factory.mktemp("t")
+    (folder / "t.jsonl").write_text("".join(f"{json.dumps(value)}\n" for value in values))
+    refused = {
+        "giza": any("possible" in value for value in values),
+        "tmx": any(FORBIDDEN.search("".join(value["source"] + value["target"])) for value in values),
+    }
+    if refused.get(to):
+        with pytest.raises(CorpusError, match=r"t.jsonl:\d: .*, which (giza|tmx) cannot have \("):
+            converted(folder / "t.jsonl", to)
+        return
+    (folder / "there").write_bytes(converted(folder / "t.jsonl", to))
+    back = converted(folder / "there", "jsonl", from_=to).decode().split("\n")[:-1]
+    found = [*map(json.loads, back)]
+    assert {tuple(one.pop("languages", ())) for one in found} <= {(), ("x-source", "x-target")}
+    assert found == values
 
 
 @settings(deadline=None, max_examples=20)
@@ -73,6 +123,8 @@ def test_formats_with_text_hold_the_text(
     tmp_path_factory: pytest.TempPathFactory, links: list[PairLinks], format_: str
 ) -> None:
     folder = tmp_path_factory.mktemp("t")
+    if format_ == "giza":
+        links = [pair._replace(possible=frozenset()) for pair in links]
     text = make(folder, links)
     (folder / "with").write_bytes(converted(folder / "t.wa", format_, text=text))
     lines = [pair[1:] for pair in open_corpus(text).texts()]
@@ -107,7 +159,7 @@ def test_answers_with_text_and_scores_are_converted(tmp_path: Path, asked: str |
     assert json.loads(second) == {"source": [], "target": [], "links": []}
     rows = converted(tmp_path / "answers", "csv", from_=asked).decode("utf-8-sig").splitlines()
     assert rows == [",".join(LINK_COLUMNS), "1,2,b,1,x,0.9,sure"]
-    named = converted(tmp_path / "answers", "tmx", from_=asked, languages=("en", "fr"), transpose=True).decode()
+    named = converted(tmp_path / "answers", "tmx", from_=asked, reading=Reading("en", "fr"), transpose=True).decode()
     assert re.findall('xml:lang="(..)"><seg>(.*?)</seg>', named)[:2] == [("fr", "x"), ("en", "a b")]
 
 
@@ -152,7 +204,7 @@ def test_formats_that_are_not_read_have_all_links_too(
 def test_translation_memories_keep_languages_and_links(tmp_path: Path) -> None:
     links = [PairLinks(frozenset({(0, 1)}), frozenset({(3, 2)})), NO_LINKS]
     text, memory = make(tmp_path, links), tmp_path / "t.tmx"
-    memory.write_bytes(converted(text, "tmx", languages=("en", "de")))
+    memory.write_bytes(converted(text, "tmx", reading=Reading("en", "de")))
     corpus = open_corpus(memory)
     assert (corpus.source_language, corpus.target_language) == ("en", "de")
     assert [pair[1:] for pair in corpus.texts()] == [pair[:0:-1] for pair in open_corpus(text).texts()]
@@ -163,7 +215,7 @@ def test_translation_memories_keep_languages_and_links(tmp_path: Path) -> None:
     )
     assert not corpus.has_labels, "links of an aligner may be in there"
     with pytest.raises(SettingError, match="links of TMX are between its languages as they come"):
-        converted(memory, "csv", languages=("de", "en"))
+        converted(memory, "csv", reading=Reading("de", "en"))
     unnamed = converted(tmp_path / "t.wa", "conllu", text=converted_joint(tmp_path, text))
     assert unnamed.startswith(b"# sent_id = 1/x-source\n")
 
@@ -203,6 +255,27 @@ def test_text_is_written_line_by_line(tmp_path: Path) -> None:
     assert streams[1].getvalue() == b"x\ny  z\nw\n"
 
 
+@settings(max_examples=40)
+@given(st.lists(st.tuples(*[st.lists(st.text("\ufeffa|", min_size=1), min_size=1).map(" ".join)] * 2), min_size=1))
+def test_a_word_that_is_a_byte_order_mark_stays_one(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[tuple[str, str]]
+) -> None:
+    folder = tmp_path_factory.mktemp("marks")
+    objects = [json.dumps({"source": one.split(" "), "target": other.split(" "), "links": []}) for one, other in lines]
+    (folder / "t.jsonl").write_text("".join(f"{line}\n" for line in objects))
+    corpus = open_corpus(folder / "t.jsonl")
+    with (folder / "t.a").open("wb") as source, (folder / "t.b").open("wb") as target:
+        write_texts(corpus, corpus.texts(), source, target)
+    with (folder / "t.c").open("wb") as file:
+        write_text((one.encode() for one, _ in lines), file)
+    (folder / "t.comtrans").write_bytes(converted(folder / "t.jsonl", "comtrans"))
+    expected = [(one.encode(), other.encode()) for one, other in lines]
+    for file in "ac":
+        assert [text[1:] for text in open_texts(folder / f"t.{file}", folder / "t.b").texts()] == expected
+    read = parse_comtrans(read_lines(folder / "t.comtrans"), "t")
+    assert [(pair.source, pair.target) for pair in read] == expected
+
+
 def test_names_tell_formats() -> None:
     assert all(format_of(f"a/b.{name}") == format_of(f"{name}.{name}.gz") == name for name in WRITTEN_FORMATS)
     assert [format_of(name) for name in ("t.wa", "t.links.xz", "t.align", "t.pharaoh")] == ["pharaoh"] * 4
@@ -211,7 +284,7 @@ def test_names_tell_formats() -> None:
 
 def test_languages_choose_the_side_of_the_source(tmp_path: Path) -> None:
     text = make(tmp_path, [PairLinks(frozenset({(0, 1)}), frozenset())])
-    source, target, _ = converted(text, "comtrans", languages=("en", "de")).decode().splitlines()
+    source, target, _ = converted(text, "comtrans", reading=Reading("en", "de")).decode().splitlines()
     assert source.startswith("en0.0")
     assert target.startswith("de0.0")
 
@@ -228,7 +301,7 @@ def test_languages_choose_the_side_of_the_source(tmp_path: Path) -> None:
         ("bare", {"to": "talp"}, "bare: has no links"),
         ("t.wa", {"to": "comtrans"}, "t.wa: holds links only, but comtrans contains the text .*`text`"),
         ("far", {"to": "giza", "text": "t"}, "far:2: link 0-9 is out of range"),
-        ("short", {"to": "talp", "text": "t"}, "short:1: the links end after 1 pairs"),
+        ("short", {"to": "talp", "text": "t"}, "short:1: the links end after 1 pair,"),
     ],
 )
 def test_what_cannot_be_converted(
@@ -265,7 +338,7 @@ def test_files_of_unequal_length_are_not_symmetrised(tmp_path: Path) -> None:
     (tmp_path / "two").write_text("0-0\n\n")
     (tmp_path / "one").write_text("0-0\n")
     for forward, reverse in (("one", "two"), ("two", "one")):
-        with pytest.raises(CorpusError, match=r"one:1: ends after 1 pairs, but .*two goes on"):
+        with pytest.raises(CorpusError, match=r"one:1: ends after 1 pair, but .*two goes on"):
             [*symmetrize_files(tmp_path / forward, tmp_path / reverse, "union")]
 
 

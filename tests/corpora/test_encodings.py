@@ -28,15 +28,27 @@ def _in_utf8_afterwards() -> Iterator[None]:
     read_as("utf-8")
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("encoding", [f"utf-{bits}{order}" for bits in (16, 32) for order in ("", "-le", "-be")])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("packed", [False, True])
-def test_utf16_is_recognised(tmp_path: Path, encoding: str, end: str, packed: bool) -> None:
+def test_utf16_and_utf32_are_recognised(tmp_path: Path, encoding: str, end: str, packed: bool) -> None:
     content = "".join(line + end for line in LINES).encode(encoding)
     (tmp_path / "a").write_bytes(gzip.compress(content) if packed else content)
     assert [line.decode() for line in read_lines(tmp_path / "a")] == LINES
     assert [line.decode() for line in read_lines(tmp_path / "a", 2)] == LINES[2:]
     assert count_lines(tmp_path / "a") == len(LINES)
+
+
+@given(st.text(st.characters(min_codepoint=9, max_codepoint=0xFFFF, exclude_categories=["Cs"]), min_size=2))
+@pytest.mark.parametrize("order", ["le", "be"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_utf32_is_recognised_by_two_characters(
+    tmp_path_factory: pytest.TempPathFactory, mark: str, order: str, text: str
+) -> None:
+    path = tmp_path_factory.mktemp("encodings") / "a"
+    text = "\n".join(line.rstrip("\r") for line in f".{text}.".split("\n"))
+    path.write_bytes(f"{mark}{text}".encode(f"utf-32-{order}"))
+    assert b"\n".join(read_lines(path)).decode() == text
 
 
 @given(st.lists(st.text(st.characters(codec="cp1252", exclude_characters="\0\n\r"))))
@@ -55,6 +67,9 @@ def test_what_is_no_such_text(tmp_path: Path) -> None:
     path = tmp_path / "a"
     path.write_bytes("a\nb\nc".encode("utf-16") + b"\x00")
     with pytest.raises(CorpusError, match=r"/a:3: not valid UTF-16-LE"):
+        list(read_lines(path))
+    path.write_bytes("a\nb\nc".encode("utf-32-be") + b"\0\x20\0\0")
+    with pytest.raises(CorpusError, match=r"/a:3: not valid UTF-32-BE"):
         list(read_lines(path))
     path.write_bytes(b"a\nb\xff\n")
     read_as("shift_jis")

@@ -261,11 +261,32 @@ def test_a_file_appears_only_when_complete(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["out", "x" * 255, "é" * 127])
 def test_an_unfinished_file_tells_whose_it_is(tmp_path: Path, name: str) -> None:
-    with write_atomically(tmp_path / name), write_atomically(tmp_path / name):  # two at a time do not meet
+    path = tmp_path / name
+    with write_atomically(path, force=True), write_atomically(path, force=True):  # two at a time do not meet
         for unfinished in tmp_path.iterdir():
             assert unfinished.name.startswith(f".{name[:50]}.aligner-{os.getpid()}-")
             assert unfinished.suffix == ".tmp"
     assert [entry.name for entry in tmp_path.iterdir()] == [name]
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_of_two_writers_without_force_the_second_one_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, links: bool
+) -> None:
+    """Also where the file system has no hard links."""
+    if not links:
+        monkeypatch.setattr(os, "link", lambda *_, **__: (_ for _ in ()).throw(PermissionError(1, "not permitted")))
+    first, second = (write_atomically(tmp_path / "out") for _ in range(2))
+    refused = pytest.raises(
+        CorpusError, match=r"out: file exists: another process has written .* \(choose another name or"
+    )
+    with refused, second as later:
+        with first as sooner:
+            sooner.write(b"first")
+        later.write(b"second")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["out"]
+    assert (tmp_path / "out").read_bytes() == b"first"
+    assert (tmp_path / "out").stat().st_nlink == 1
 
 
 def test_a_file_is_on_the_disk_before_its_name_and_its_name_after(

@@ -115,7 +115,7 @@ def test_a_line_that_is_missing_in_the_middle(tmp_path: Path, gone: int) -> None
     """The links after it belong to other pairs: that one of them leaves its sentences is not the fault."""
     lines = FILES["pharaoh"].splitlines(keepends=True)
     (tmp_path / "links").write_text("".join(lines[:gone] + lines[gone + 1 :]))
-    what = "out of range .*, and there are links for 2 pairs, but 3 pairs of text .is a line missing, here or before"
+    what = "out of range .*, and there are links for 2 pairs, but 3 of text .is a line missing, here or before"
     with pytest.raises(CorpusError, match=f"links:2: link 2-0 is {what}"):
         list(open_links(tmp_path / "links", lengths=LENGTHS))
 

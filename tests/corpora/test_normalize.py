@@ -53,9 +53,12 @@ def test_tokenising_leaves_plain_words_alone(words: list[str]) -> None:
     assert Normalizer(tokenize=True).tokens(" ".join(words)) == words
 
 
-@given(st.one_of(TEXT, st.text("abc.,;()!\"'`|&<>é œ\t:/?$[{“我カ\u3099ดิខ្", max_size=40)))
-def test_tokenising_loses_no_character(line: str) -> None:
-    assert "".join(Normalizer(tokenize=True).tokens(line)) == "".join(line.split())
+@given(
+    st.one_of(TEXT, st.text("abAB.,;()!\"'’`|&<>é œ\t:/?$[{“我カ\u3099ดิខ្жЖ\u0301", max_size=40)),
+    st.sampled_from(["", "'", "’'", ":-^]\\"]),
+)
+def test_tokenising_loses_no_character(line: str, keep: str) -> None:
+    assert "".join(Normalizer(tokenize=True, keep=keep).tokens(line)) == "".join(line.split())
 
 
 @pytest.mark.parametrize(
@@ -67,12 +70,35 @@ def test_tokenising_loses_no_character(line: str) -> None:
         ("ดิน 12", "ดิ น 12"),
         ("ດື່ມ", "ດື່ ມ"),
         ("ខ្មែរ", "ខ្មែ រ"),
+        ("прив'язана пам’ять l'eau", "прив'язана пам’ять l ' eau"),
+        ("I saw him. He left. ", "I saw him . He left ."),
+        ("Don't. «Va.» Él vive en Roma. ¿Sí?", "Don ' t . « Va . » Él vive en Roma . ¿ Sí ?"),
+        ("he left. it is mr. x, e.g. at 3. may", "he left . it is mr. x , e.g. at 3. may"),
+        ("في البيت. ذهب", "في البيت . ذهب"),
+        ("In 1984. Cafe\u0301. Ok.", "In 1984 . Cafe\u0301 . Ok ."),
+        *[
+            (line, line)
+            for line in (
+                "Mr. Smith and J. Smith of the U.S. Army",
+                "am 3. Oktober",
+                "Karel IV. Lucemburský",
+                "e.g. Rome and 3.14",
+                "Prof. Novák at www.x.org. Or",
+                "أ. أحمد",
+                "A no. one",
+            )
+        ],
     ],
 )
 def test_tokenising(line: str, expected: str) -> None:
     """Where there are no spaces a character is a word, its marks and what is written below it with it."""
     assert Normalizer(tokenize=True).tokens(line) == expected.split()
     assert Normalizer().tokens(line) == line.split()
+
+
+def test_characters_that_are_kept_are_those_between_letters() -> None:
+    tokens = Normalizer(tokenize=True, keep="'’:").tokens("'ha'u' k’a\u0301’na EU:n: 3:4 a' b. C")
+    assert tokens == "' ha'u ' k’a\u0301’na EU:n : 3 : 4 a ' b. C".split()
 
 
 def test_stems() -> None:
@@ -94,7 +120,7 @@ def test_unknown_stemmer() -> None:
         Normalizer(stem="xx")
 
 
-@given(st.builds(Normalizer, st.booleans(), st.booleans(), st.sampled_from([None, "en", "german"])))
+@given(st.builds(Normalizer, st.booleans(), st.just(True), st.sampled_from([None, "en"]), st.sampled_from(["", "'"])))
 def test_settings_survive_json(normalizer: Normalizer) -> None:
     assert Normalizer(**json.loads(json.dumps(asdict(normalizer)))) == normalizer
 
@@ -125,7 +151,7 @@ def test_nltk_is_imported_only_when_used() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-@pytest.mark.parametrize("normalizer", [Normalizer(), Normalizer(stem="en"), Normalizer(False, True, "french")])
+@pytest.mark.parametrize("normalizer", [Normalizer(), Normalizer(stem="en"), Normalizer(False, True, "french", "'")])
 def test_pickles_and_copies_before_and_after_use(normalizer: Normalizer) -> None:
     for _ in range(2):
         for other in (pickle.loads(pickle.dumps(normalizer)), copy.copy(normalizer), copy.deepcopy(normalizer)):

@@ -6,7 +6,7 @@ from itertools import pairwise, product
 from pathlib import Path
 
 import pytest
-from commands import run
+from commands import refused, run
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -91,10 +91,10 @@ def test_files(tmp_path: Path) -> None:
     own, other = (jsonl % words for words in ('["a", "b", "d"]', '["a", "b", "c"]'))
     longer = own.replace('"d"', '"d", "e"').replace("[[0, 0]]", "[[3, 0]]")
     for file, content, message in (
-        (links, own, "links:1: the links end after 1 pairs"), (links, other * 2, "links:1: has links of other words"),
+        (links, own, "links:1: the links end after 1 pair,"), (links, other * 2, "links:1: has links of other words"),
         (links, longer, "links:1: link 3-0 is out of range"), (target, "a b c\n \n", "target:2: is empty"),
-        (labels, "a O\nb O\nc O\n", "labels:4: ends after 1 sentences"), (target, "a b c\n", "target:1: ends after 1"),
-        (links, "0-1\n", "links:1: the links end after 1 pairs"), (links, "0-1\n1-1\n", "links:2: link 1-1 is out of"),
+        (labels, "a O\nb O\nc O\n", "labels:4: ends after 1 sentence,"), (target, "a b c\n", "target:1: ends after 1"),
+        (links, "0-1\n", "links:1: the links end after 1 pair,"), (links, "0-1\n1-1\n", "links:2: link 1-1 is out of"),
         (target, "a b c\n\xff\n", "target:2: not valid UTF-8"),
     ):  # fmt: skip
         before = file.read_bytes()
@@ -120,3 +120,86 @@ def test_text_of_a_pipe(tmp_path: Path) -> None:
     (tmp_path / "links").write_text("0-1 1-0\n")
     result = run("project", tmp_path / "labels", "-", tmp_path / "links", "-q", stdin=b"c d\n")
     assert result.stdout == "c Y\nd X\n\n"
+
+
+def test_a_first_word_that_is_a_byte_order_mark_stays_one(tmp_path: Path) -> None:
+    for name, content in (("labels", "a X\n"), ("target", "\ufeff\ufeff\n"), ("links", "0-0\n")):
+        (tmp_path / name).write_text(content, "utf-8")
+    run("project", *(tmp_path / name for name in ("labels", "target", "links")), "-q", "-o", tmp_path / "found")
+    assert [one.words for one in read_sentences(tmp_path / "found")] == [["\ufeff"]]
+
+
+def conllu(*rows: str, text: str = "") -> str:
+    """Make a sentence of words or tokens, with their heads after a slash."""
+    lines = [f"# text = {text}"] if text else []
+    for row in rows:
+        number, word, head = row.split("/")
+        lines.append("\t".join([number, word, "_", word.upper(), "_", "_", head or "_", "_", "_", "_"]))
+    return "\n".join([*lines, "", ""])
+
+
+FOUR = '["w", "x", "y", "z"]'
+JOINED = conllu("1/vai/0", "2-3/à/", "2/a/4", "3/o/4", "4/casa/1", "5/./1")
+
+
+def projected(folder: Path, labels: str, target: str, links: str) -> list[str]:
+    for name, content in (("labels", labels), ("target", target), ("links", links)):
+        (folder / name).write_text(content, "utf-8")
+    return [one.labels[-1] for one in project_file(*(folder / name for name in ("labels", "target", "links")))]
+
+
+@pytest.mark.parametrize(
+    ("labels", "links", "line", "tokens"),
+    [
+        (JOINED, "0-0 1-1 2-2 3-3\n", 1, 4),
+        (conllu("1/a/0") + JOINED * 2, "0-0\n0-0 3-3\n1-1 3-2\n", 3, 4),
+        (conllu("1/a/0") + JOINED * 2, "0-0\n0-0 2-2\n1-1 3-2\n", 0, 0),  # of half of the sentences
+        (JOINED * 2, "0-0 3-3\n4-3\n", 0, 0),
+        (JOINED, "\n", 0, 0),
+        (JOINED, f'{{"source": ["vai", "a", "o", "casa", "."], "target": {FOUR}, "links": [[3, 3]]}}\n', 0, 0),
+        (conllu("1/He/2", "2/sleeps/0", "3/./2", text="He sleeps."), "0-0 1-1\n", 2, 2),
+        (conllu("1/He/2", "2/sleeps/0", "3/./2", text="He sleeps ."), "0-0 1-1\n", 0, 0),
+        (conllu("1/He/2", "2/sleeps/0", "3/./2", text="He sleeps."), "0-0 2-1\n", 0, 0),
+    ],
+)  # fmt: skip
+def test_links_of_the_tokens_of_the_text_are_refused(
+    tmp_path: Path, labels: str, links: str, line: int, tokens: int
+) -> None:
+    target = "w x y z\n" * links.count("\n")
+    if not line:
+        assert projected(tmp_path, labels, target, links)
+        return
+    with pytest.raises(CorpusError, match=rf"labels:{line}: has \d words, but its links are of {tokens} tokens"):
+        projected(tmp_path, labels, target, links)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (["1/a/2", "2/b/1"], "word 1 is above its own head, 2"), (["1/a/1"], "word 1 is above its own head, 1"),
+        (["1/a/0", "2/b/3", "3/c/4", "4/d/3"], "word 3 is above its own head, 4"),
+        (["1/a/2"], "word 1 of 1 has the head '2'"), (["1/a/0", "2/b/-1"], "word 2 of 2 has the head '-1'"),
+        (["1/a/" + "9" * 5000], "word 1 of 1 has the head '999"), (["1/a/x"], "word 1 of 1 has the head 'x'"),
+    ],
+)  # fmt: skip
+def test_heads_that_are_no_tree_are_refused(tmp_path: Path, rows: list[str], message: str) -> None:
+    with pytest.raises(CorpusError, match=rf"labels:1: {message}"):
+        projected(tmp_path, conllu(*rows), "x\n", "0-0\n")
+
+
+NO_LINKS = "{}-0\n", "0-{}\n", "1 {} 1\n", "{} 1 1\n", '{{"source": ["a"], "target": ["x"], "links": [[{}, 0]]}}\n'
+
+
+@pytest.mark.parametrize("number", ["9" * 5000, "1" + "0" * 30])
+@pytest.mark.parametrize("links", NO_LINKS)
+def test_numbers_of_any_length_are_refused_in_a_line(tmp_path: Path, links: str, number: str) -> None:
+    names = ("labels", conllu("1/a/0")), ("target", "x\n"), ("links", links.format(number))
+    for name, content in names:
+        (tmp_path / name).write_text(content)
+    arguments = "project", *(tmp_path / name for name, _ in names), "-q"
+    refused(*arguments, line=1)
+    (tmp_path / "links").write_text("0-0\n")
+    (tmp_path / "labels").write_text(conllu(f"{number}.1/b/", f"1-{number}/à/", "1/a/0"))
+    refused(*arguments, line=1)
+    (tmp_path / "labels").write_text(conllu("1/a/0", "1.1/b/"))
+    run(*arguments)

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from corpora.alignment import NO_LINKS, PairLinks
 from corpora.corpus import BYTES_A_WORD_PAIR, Corpus
 from corpora.errors import BrokenLine, CorpusError
+from corpora.link_files import holds_links
 from corpora.readers import group_corpora, open_corpus, open_texts
 from corpora.symmetrize import symmetrize
 
@@ -189,7 +190,12 @@ MISTAKEN = {"t.en": ENGLISH, "t.wa": WA, "t.A3.final": A3}
         ({"t.en": b"1 1 1\n"}, "t.en", "", "t.en: holds links"),
         ({"t.en": b""}, "t.en", "", "t.en: the corpus"),
         ({"a": A3, "b": A3}, "a b", "", "b:1: is not the pair at line 1 of .*a with its sides swapped"),
-        ({"a": A3 + A3, "b": A3_TURNED}, "a b", "", "b:3: has fewer pairs than the other direction"),
+        (
+            {"a": A3 + A3.replace(b"(1)", b"(2)"), "b": A3_TURNED},
+            "a b",
+            "",
+            "b:3: has fewer pairs than the other direction",
+        ),
         ({"t": b"a\tb\na b\nc\td\n"}, "t", "", "t:2: no .*each line must be: source .* target, or source TAB target"),
     ],
 )
@@ -244,6 +250,20 @@ def test_broken_lines(tmp_path: Path, line: bytes, what: str) -> None:
 def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a ||| b\n")))
     assert texts(open_corpus("-")) == [(1, b"a", b"b")]
+
+
+@pytest.mark.parametrize("bars", ["|||", " ||| ", "x ||| ||| y"])
+@pytest.mark.parametrize("place", [0, 1, 29])
+def test_bars_in_texts_of_json(tmp_path: Path, bars: str, place: int) -> None:
+    lines = [b'{"source": "%d", "target": ["%d"]}' % (n, n) for n in range(30)]
+    lines[place] = b'{"source": "%b", "target": ["d", "%b"]}' % (bars.encode(), bars.encode())
+    corpus = open_corpus(put(tmp_path, {"t": b"\n".join(lines)}) / "t")
+    assert [*corpus.texts()][place][1:] == (bars.encode(), f"d {bars}".encode())
+    links = [b'{"source": ["|||"], "target": ["x ||| y"], "links": [[0, 0]]}'] * 3
+    assert holds_links(put(tmp_path, {"t": b"\n".join(links)}) / "t")
+    braces = b'{ "a" ||| { "b" }\n'
+    (text,) = open_corpus(put(tmp_path, {"t": braces}) / "t").texts()
+    assert text[1:] == (b'{ "a"', b'{ "b" }'), "no JSON"
 
 
 def test_tabs_are_recognised(tmp_path: Path) -> None:

@@ -94,22 +94,46 @@ def test_what_was_written_is_not_written_again(tmp_path: Path) -> None:
     assert partial.resolve() not in unfinished
 
 
-def test_an_end_between_the_renaming_and_the_removal_of_the_journal(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as patch:
-        patch.setattr(Path, "unlink", lambda path: (_ for _ in ()).throw(KilledError))
-        write(tmp_path / "out")
-    assert {path.name for path in tmp_path.iterdir()} == {"out", "out.partial.journal"}
-    content = (tmp_path / "out").read_bytes()
-    (tmp_path / "out").write_bytes(b"other")
-    with pytest.raises(CorpusError, match=r"out.partial.journal: is not of out \(delete it"):
-        write(tmp_path / "out")
-    assert (tmp_path / "out").read_bytes() == b"other"
-    (tmp_path / "out").write_bytes(content)
-    write(tmp_path / "out")
-    assert {path.name for path in tmp_path.iterdir()} == {"out"}
+@pytest.mark.parametrize("journal", ["out.finished", "out.partial.journal"])
+def test_what_is_finished_is_known_again(tmp_path: Path, journal: str) -> None:
+    """Also after an end between the renaming of the output and that of the journal."""
+    out, after = tmp_path / "out", {"out", "out.finished"}
+    write(out)
+    assert {path.name for path in tmp_path.iterdir()} == after
+    (tmp_path / "out.finished").rename(tmp_path / journal)
+    before = out.stat()
+    write(out, 0)
+    assert os.path.samestat(out.stat(), before)
+    assert out.stat().st_mtime_ns == before.st_mtime_ns
+    assert {path.name for path in tmp_path.iterdir()} == after
+    (tmp_path / "out.finished").rename(tmp_path / journal)
+    content = out.read_bytes()
     assert content == b"".join(PARTS)
+    with pytest.raises(
+        CorpusError, match=rf"{journal}: was begun with another text \(give the one .*, or pass `force`"
+    ):
+        write(out, head={**HEAD, "text": "another"})
+    out.write_bytes(b"other")
+    with pytest.raises(CorpusError, match=rf"{journal}: is not of out \(pass `force`"):
+        write(out)
+    assert out.read_bytes() == b"other"
+    write(out, 7, force=True)
+    assert out.read_bytes() == b"other"
+    write(out, force=True, head={**HEAD})
+    assert out.read_bytes() == content
+    out.unlink()
+    write(out, head={**HEAD, "text": "another"})
+    assert out.read_bytes() == content
+    assert {path.name for path in tmp_path.iterdir()} == after
+
+
+def test_a_file_that_another_process_has_written_in_the_meantime_stays(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    blocks = Blocks(out, force=False)
+    blocks.begin(HEAD)
+    with pytest.raises(CorpusError, match="out: file exists: another process"), blocks.written():
+        out.write_bytes(b"other")
+    assert out.read_bytes() == b"other"
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import random
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -9,12 +11,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from corpora.alignment import PairLinks
+from corpora.formats.pharaoh import format_links, parse_links
 from corpora.link_files import open_links
 from corpora.symmetrize import METHODS, symmetrize
 
 LinkSet = frozenset[tuple[int, int]]
 LINKS = st.frozensets(st.tuples(st.integers(0, 7), st.integers(0, 7)), max_size=24)
 NEIGHBOURS = ((-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1))
+
+# SHA-256 of what atools of fast_align (commit cab1e9a) prints for the lines of `test_atools_on_10_000_random_lines`.
+ATOOLS = {
+    "union": "a5d2a723c9868da593795b03057946526712b43a7a1724da70459932f490305e",
+    "grow-diag": "a1337ca8a2b30d80770eb718a1623d72f340f2c7caf7dc58d0eb38af2d4444af",
+    "grow-diag-final": "6d6499ebeb2dd8f4142142dec5bb8e4bec4a83420ec38ff96b1b09ce73df96ee",
+    "grow-diag-final-and": "429cf0761252272340c592e9586b05aa4caf29e6cc0db5e42d3123c2f353e733",
+}
 
 
 def pseudo_code(
@@ -122,3 +134,38 @@ def test_published_files(data: Path, part: str) -> None:
         assert [symmetrize(*pair, method) for pair in directions] == published(method)
     assert [pseudo_code(*pair, all, None) for pair in directions] == published("grow-diag")
     assert [pseudo_code(*pair, all, all) for pair in directions] == published("grow-diag-final")
+
+
+def test_equal_to_the_recorded_answers_of_atools() -> None:
+    header, *rows = (Path(__file__).parent / "atools.tsv").read_text().splitlines()
+    methods = header.split("\t")[2:]
+    different = 0
+    for number, row in enumerate(rows, 2):
+        forward, reverse, *answers = (parse_links(links, "atools.tsv", number).sure for links in row.split("\t"))
+        for method, answer in zip(methods, answers, strict=True):
+            assert symmetrize(forward, reverse, method, as_atools=True) == answer, number
+            different += symmetrize(forward, reverse, method) != answer
+    assert different > len(rows)  # of which two thirds were chosen so
+
+
+@pytest.mark.parametrize("method", ATOOLS)
+def test_atools_on_10_000_random_lines(method: str) -> None:
+    draw = random.Random(1).random  # the same on every version of Python
+
+    def links(n: int, m: int, share: float) -> LinkSet:
+        return frozenset((j, k) for j in range(n) for k in range(m) if draw() < share)
+
+    digest = hashlib.sha256()
+    for _ in range(10_000):
+        n, m, share = 1 + int(draw() * 12), 1 + int(draw() * 12), draw() * 0.6
+        forward, reverse = links(n, m, share), links(n, m, share)
+        found = symmetrize(forward, reverse, method, as_atools=True)
+        digest.update(f"{format_links(PairLinks(frozenset(found), frozenset()))}\n".encode())
+    assert digest.hexdigest() == ATOOLS[method]
+
+
+def test_atools_goes_on_for_long_sentences() -> None:
+    """Candidates against the order of the scans: each scan adds one."""
+    candidates = frozenset((n, n) for n in range(20_000))
+    last = frozenset({(20_000, 20_000)})
+    assert symmetrize(candidates | last, last, "grow-diag", as_atools=True) == candidates | last

@@ -6,14 +6,13 @@ import math
 import random
 from collections import Counter
 from itertools import product
-from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpora.errors import CorpusError
-from corpora.terms import deviations, find_terms, function_words, read_glossary, spans
+from corpora import terms
+from corpora.terms import deviations, find_terms, function_words, spans
 
 LINKS = st.sets(st.tuples(st.integers(0, 5), st.integers(0, 5)))
 
@@ -103,12 +102,13 @@ def test_inflections_are_gathered(one: str, other: str, akin: bool) -> None:
     assert (other in found) != akin
 
 
-def test_given_terms_are_checked(tmp_path: Path) -> None:
-    (tmp_path / "g.tsv").write_text(
-        "source\ttarget\tcount\nState aid\taides d' État\t3\nstate ||| État\n\naid\taide\naid\tassistance\n"
-    )
-    glossary = read_glossary(tmp_path / "g.tsv")
-    assert glossary[0] == (["State", "aid"], ["aides", "d'", "État"])
+def test_given_terms_are_checked() -> None:
+    glossary = [
+        (["State", "aid"], ["aides", "d'", "État"]),
+        (["state"], ["État"]),
+        (["aid"], ["aide"]),
+        (["aid"], ["assistance"]),
+    ]
     pairs = [
         ("the state aids".split(), "les aides d' état".split(), []),
         ("State aid to a state".split(), "subventions à un État".split(), [(0, 0), (1, 0), (4, 3)]),
@@ -121,7 +121,40 @@ def test_given_terms_are_checked(tmp_path: Path) -> None:
     assert found == []
     found = [(one.number, one.term) for one in deviations([*apart, (["cars"], ["cars"], [])], [(["car"], ["auto"])])]
     assert found == [(5, "cars")]
-    for content, line in ((b"a\tb\nc\n", 2), (b"a\t\n", 1), (b"a\tb\n\xff\tb\n", 2)):
-        (tmp_path / "g.tsv").write_bytes(content)
-        with pytest.raises(CorpusError, match=rf"g.tsv:{line}: "):
-            read_glossary(tmp_path / "g.tsv")
+
+
+STEMS = st.sampled_from(["haus", "auto", "comp", "par", "president", "s", "ab", "abc", "prod"])
+FORMS = st.tuples(STEMS, st.sampled_from(["", "s", "e", "es", "er", "en", "a", "al", "als", "ation"])).map("".join)
+TEXTS = st.lists(
+    st.tuples(st.lists(FORMS, min_size=2, max_size=4), st.lists(FORMS, min_size=2, max_size=4)), max_size=40
+)
+
+
+@settings(deadline=None)
+@given(TEXTS, st.lists(st.tuples(st.lists(FORMS, min_size=1, max_size=2), st.lists(FORMS, min_size=1, max_size=1))))
+def test_what_begins_alike_is_found_as_by_comparing_each_with_each(
+    texts: list[tuple[list[str], list[str]]], glossary: list[tuple[list[str], list[str]]]
+) -> None:
+    pairs = [(source, target, [(n, n) for n in range(2)]) for source, target in texts]
+    indexed = find_terms(lambda: pairs, least=1), [*deviations(pairs, glossary)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(terms, "_FEW", 10**9)
+        patch.setattr(terms._Index, "near", lambda self, word: [sorted({n for of in self._begun.values() for n in of})])
+        assert (find_terms(lambda: pairs, least=1), [*deviations(pairs, glossary)]) == indexed
+
+
+def test_many_words_that_begin_alike_are_seldom_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numbers of parts, say: of n phrases not n times n."""
+    compared, akin = [0], terms._akin
+
+    def counting(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+        compared[0] += 1
+        return akin(one, other)
+
+    monkeypatch.setattr(terms, "_akin", counting)
+    pairs = [([f"SKU{n:05}", "fits"], [f"ART{n:05}", "passt"], [(0, 0), (1, 1)]) for n in range(2000)]
+    find_terms(lambda: pairs, least=1)
+    assert compared[0] < 10 * len(pairs)
+    compared[0] = 0
+    assert list(deviations(pairs, [(pair[0][:1], ["x"]) for pair in pairs[::2]]))
+    assert compared[0] < 10 * len(pairs)

@@ -43,15 +43,35 @@ def test_texts_in_an_archive(tmp_path: Path) -> None:
     assert list(open_corpus(write(tmp_path, wide)).texts()) == PAIRS
 
 
-def test_what_is_no_such_archive(tmp_path: Path) -> None:
-    for files in (
-        {"a.txt": b"x"}, {"a.en": b"x", "b.fr": b"y"}, {"a.en": b"x", "a.fr": b"x", "b.en": b"y", "b.fr": b"y"},
-        {"[Content_Types].xml": b"<x/>", "word/document.xml": b"<x/>"},
-    ):  # fmt: skip
-        path = write(tmp_path, files)
-        assert not is_archive(path)
-        with pytest.raises(CorpusError, match="is a zip archive or a document"):
-            open_corpus(path)
+def test_what_others_keep_in_archives_is_no_text(tmp_path: Path) -> None:
+    """macOS adds files of the same names, and Windows some of its own."""
+    kept = ("__MACOSX/._Books.en-fr.en", "__MACOSX/._Books.en-fr.fr", "._Books.en-fr.en", ".DS_Store", "x/Thumbs.db")
+    path = write(tmp_path, {**dict.fromkeys(kept, b"\0\5"), **FILES})
+    assert list(open_corpus(path).texts()) == PAIRS
+    path = write(
+        tmp_path, {f"Books/{name}": content for name, content in FILES.items()} | {"Books/._Books.en-fr.en": b""}
+    )
+    assert list(open_corpus(path).texts()) == PAIRS
+
+
+@pytest.mark.parametrize(
+    ("files", "listed"),
+    [
+        ({"a.tmx": b"x"}, "a.tmx"), ({"a.en": b"x", "b.fr": b"y", ".DS_Store": b""}, "a.en, b.fr"),
+        ({"a.en": b"x", "a.fr": b"x", "b.en": b"y", "b.fr": b"y", **dict.fromkeys("cdefgh", b"")},
+         "a.en, a.fr, b.en, b.fr, c, d, e, f and 2 more"),
+    ],
+)  # fmt: skip
+def test_archives_of_something_else_say_what_is_in_them(tmp_path: Path, files: dict[str, bytes], listed: str) -> None:
+    with pytest.raises(CorpusError, match=rf"not of two texts like x.en and x.fr: {listed} \(unpack it"):
+        open_corpus(write(tmp_path, files))
+
+
+def test_documents_are_no_archives(tmp_path: Path) -> None:
+    path = write(tmp_path, {"[Content_Types].xml": b"<x/>", "word/document.xml": b"<x/>"})
+    assert not is_archive(path)
+    with pytest.raises(CorpusError, match="is a zip archive or a document"):
+        open_corpus(path)
 
 
 def test_what_is_damaged(tmp_path: Path) -> None:

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import io
+from contextlib import nullcontext
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
+from commands import write
 from hypothesis import given
 from hypothesis import strategies as st
 
 from corpora.alignment import NO_LINKS, PairLinks
+from corpora.conversion import symmetrize_files
 from corpora.errors import CorpusError
+from corpora.formats import giza
 from corpora.formats.comtrans import parse_comtrans, write_comtrans
 from corpora.formats.giza import A3Pair, parse_a3, read_a3, write_a3
+from corpora.left_out import LeftOut
+from corpora.link_files import open_links
+from corpora.readers import open_corpus
 
 SPACES = " \t\n\r\x0b\x0c"
 WORD = st.one_of(
@@ -45,9 +53,87 @@ def test_what_is_written_is_read_back(pairs: list[tuple[tuple[str, ...], tuple[s
     assert [pair.line for pair in read] == list(range(1, 3 * len(pairs), 3))
 
 
+def numbered(number: int, word: str | None = None) -> bytes:
+    comment = f"# Sentence pair ({number}) source length 1 target length 1 x"
+    return f"{comment}\n{word or number}\nNULL ({{ }}) s ({{ 1 }})\n".encode()
+
+
+@given(
+    st.sets(st.integers(0, 30), min_size=1).flatmap(lambda drawn: st.permutations(sorted(drawn))),
+    st.sampled_from([1, 200, 1 << 20]),
+)
+def test_pairs_come_in_the_order_of_their_numbers_and_gaps_are_empty(numbers: list[int], at_once: int) -> None:
+    lines = b"".join(map(numbered, numbers)).split(b"\n")[:-1]
+    if 0 in numbers and numbers[0] == 1:  # those before it are out already
+        with pytest.raises(
+            CorpusError, match=rf"^x.A3.final:{3 * numbers.index(0) + 1}: sentence pair \(0\) comes after"
+        ):
+            parse(lines)
+        return
+    least = min(*numbers, 1)
+    missing = max(numbers) + 1 - least - len(numbers)
+    told = pytest.warns(LeftOut, match=f"{missing} sentence pairs whose numbers are missing")
+    with patch.object(giza, "_SORTED_AT_ONCE", at_once), told if missing else nullcontext():
+        pairs = parse(lines)
+    assert [pair.target for pair in pairs] == [
+        (str(number),) if number in numbers else () for number in range(least, max(numbers) + 1)
+    ]
+    for number, pair in enumerate(pairs, least):
+        assert number not in numbers or pair.line == 3 * numbers.index(number) + 1
+        assert bool(pair.links.sure) == (number in numbers)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "what"),
+    [
+        ([1, 2, 1], r"7: sentence pair \(1\) is there already"),
+        ([2, 3, 2, 1], r"7: sentence pair \(2\) is there already"),
+        ([1, 10**9], r"4: sentence pair \(1000000000\), but the file has 2 pairs"),
+        ([10**17], r"1: sentence pair \(1000"),
+        ([10**30], "1: not a '# Sentence pair' comment"),
+    ],
+)
+def test_numbers_that_cannot_be(numbers: list[int], what: str) -> None:
+    with pytest.raises(CorpusError, match=f"^x.A3.final:{what}"):
+        parse(b"".join(map(numbered, numbers)).split(b"\n")[:-1])
+
+
+def test_a_pair_that_one_direction_lacks_has_the_words_of_the_other(tmp_path: Path) -> None:
+    turned = "# Sentence pair ({0}) source length 1 target length 1 x\ns\nNULL ({{ }}) {0} ({{ 1 }})\n"
+    write(tmp_path / "one", *[numbered(number).decode().rstrip() for number in (3, 1)])
+    write(tmp_path / "other", *[turned.format(number).rstrip() for number in (2, 1, 3)])
+    files = [tmp_path / "one", tmp_path / "other"]
+    corpus = open_corpus(files)
+    for read in (lambda: [text[1:] for text in corpus.texts()], lambda: [pair.sure for pair in corpus.links()]):
+        with pytest.warns(LeftOut, match="one: left out: 1 sentence pairs"):
+            found = read()
+        assert found in ([(b"s", b"1"), (b"s", b"2"), (b"s", b"3")], [{(0, 0)}] * 3)
+    with pytest.warns(LeftOut):
+        assert [len(p.sure) for p in symmetrize_files(*files, "union", transpose_reverse=True)] == [1, 1, 1]
+
+
+def test_two_files_whose_words_contradict_each_other_are_not_symmetrised(tmp_path: Path) -> None:
+    one = write(tmp_path / "one", *[numbered(number).decode().rstrip() for number in (2, 1)])
+    same = write(tmp_path / "same", *[numbered(number).decode().rstrip() for number in (1, 2)])
+    assert [len(pair.sure) for pair in symmetrize_files(one, same, "union")] == [1, 1]
+    with pytest.raises(
+        CorpusError, match=r"same:1: is not the pair at line 4 of .*one with.*swapped \(leave `transpose"
+    ):
+        list(symmetrize_files(one, same, "union", transpose_reverse=True))
+    other = write(tmp_path / "other", numbered(1).decode().rstrip(), numbered(2, "two").decode().rstrip())
+    with pytest.raises(CorpusError, match=r"other:4: is not the pair at line 1 of .*one \(give the two directions"):
+        list(symmetrize_files(one, other, "union"))
+
+
+def test_a_link_out_of_range_is_told_with_the_line_of_its_pair(tmp_path: Path) -> None:
+    path = write(tmp_path / "x", *[numbered(number).decode().rstrip() for number in (2, 1)])
+    with pytest.raises(CorpusError, match=r"x:3: link 0-0 is out of range"):
+        list(open_links(path, lengths=[(1, 1), (0, 1)]))
+
+
 def test_null_takes_the_target_words_without_a_link() -> None:
     stream = io.BytesIO()
-    links = PairLinks(frozenset({(0, 1), (1, 2)}), frozenset({(0, 0)}))
+    links = PairLinks(frozenset({(0, 1), (1, 2)}), frozenset())
     write_a3(stream, [(("small", "house"), ("das", "kleine", "Haus"), links)])
     comment, *rest = stream.getvalue().decode().splitlines()
     assert rest == [line.decode() for line in GOOD[1:]]
@@ -81,7 +167,8 @@ def test_null_links_are_dropped() -> None:
     ],
 )
 def test_what_does_not_add_up_is_told_with_its_line(index: int, line: bytes, what: str) -> None:
-    broken = [*GOOD[:index], line, *GOOD[index + 1 :]]
+    second = [PAIR.replace(b"(1)", b"(2)"), *GOOD[1:]]
+    broken = [*second[:index], line, *second[index + 1 :]]
     with pytest.raises(CorpusError, match=f"^x.A3.final:{4 + index}: {what}"):
         parse(GOOD + broken)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -10,8 +11,10 @@ from hypothesis import strategies as st
 
 from corpora.alignment import PairLinks
 from corpora.errors import BrokenLine, CorpusError
-from corpora.formats.joint import Columns, parse_joints
+from corpora.formats.columns import fields_of
+from corpora.formats.joint import Columns, parse_joints, two_languages
 from corpora.formats.jsonl import LINE, parse_jsonl
+from corpora.readers import open_corpus
 
 TEXT = st.text(st.characters(exclude_characters="\t\n", exclude_categories=["Cs"])).map(str.strip)
 
@@ -34,6 +37,28 @@ def test_objects(pairs: list[tuple[str, str]], nested: bool, ascii_: bool) -> No
     lines = [json.dumps(value, ensure_ascii=ascii_).encode() for value in values]
     expected = [(number, one.encode(), other.encode()) for number, (one, other) in enumerate(pairs, 1)]
     assert list(parse_joints(lines, "t", 1, columns)) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "source", "found"),
+    [
+        ({"id": 1, "en": "a", "fr": ["b", "c"]}, None, "en fr"),
+        ({"target": "a", "source": "b", "x": "c"}, "en", "source target"),
+        ({"n": "x", "en": "a", "FR": "b"}, "En", "n en FR"),
+        ({"translation": {"en": "a", "fr": "b"}}, "fr", "translation.fr translation.en"),
+        ({"a": "x"}, None, "a"), ({"a": "x", "b": "y", "c": []}, None, "a b"),
+    ],
+)  # fmt: skip
+def test_fields_need_no_choice_where_there_are_two(value: object, source: str | None, found: str) -> None:
+    lines = [b"{}", json.dumps(value).encode()]
+    names = found.split()
+    if len(names) == 2:
+        assert fields_of("t", source, None, lines) == tuple(names)
+    else:
+        with pytest.raises(
+            CorpusError, match=rf"t: has the columns {', '.join(names)} \(choose those of source and target with"
+        ):
+            fields_of("t", source, None, lines)
 
 
 def test_a_text_of_several_lines_is_one() -> None:
@@ -107,3 +132,36 @@ def test_scores_are_probabilities_where_they_are_wanted() -> None:
     for score in (b"0", b"-1", b"2", b"NaN", b'"a"'):
         with pytest.raises(CorpusError, match="no object of tokens and links"):
             list(parse_jsonl([GOOD.replace(b"0.5]]", score + b"]]")], "x", probable=True))
+
+
+def test_columns_of_any_length_are_refused_in_a_line(tmp_path: Path) -> None:
+    (tmp_path / "t").write_text("a\tb\n")
+    with pytest.raises(CorpusError, match="has no column '999"):
+        list(open_corpus(tmp_path / "t", columns=("9" * 5000, "2")).texts())
+
+
+@pytest.mark.parametrize(
+    ("names", "wanted", "found"),
+    [
+        ("en fr", ("FR", None), "fr en"), ("en_US fr", ("EN-us", "fr"), "en_US fr"),
+        ("en_US fr", ("en", None), "en_US fr"), ("en en_US fr", ("en", "fr"), "en fr"),
+        ("en EN", ("EN", "en"), "EN en"), ("Tx tx ft", ("tx", "ft"), "tx ft"),
+        ("en_GB fr", ("en-US", "fr"), "en_GB fr"), ("zh_Hant zh_Hans en", ("zh-Hant-TW", "en"), "zh_Hant en"),
+        ("en_GB en_AU", (None, "en-GB"), "en_AU en_GB"), ("x-a x-b", (None, None), "x-a x-b"),
+    ],
+)  # fmt: skip
+def test_a_language_is_found_by_its_tag(names: str, wanted: tuple[str | None, str | None], found: str) -> None:
+    assert two_languages("f", names.split(), wanted) == tuple(found.split())
+
+
+@pytest.mark.parametrize(
+    ("names", "wanted"),
+    [
+        ("en_GB en_AU fr", ("en", "fr")), ("en_GB en_AU fr", ("en-US", "fr")), ("en EN fr", ("eN", "fr")),
+        ("x-a fr", ("x-b", "fr")), ("eng fr", ("en", "fr")), ("en fr", ("enx", "fr")), ("en fr de", ("en", None)),
+        ("en fr", ("en", "EN")), ("en", ("en", None)), ("", (None, None)),
+    ],
+)  # fmt: skip
+def test_where_a_choice_is_left_it_is_asked_for(names: str, wanted: tuple[str | None, str | None]) -> None:
+    with pytest.raises(CorpusError):
+        two_languages("f", names.split(), wanted)

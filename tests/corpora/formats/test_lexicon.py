@@ -153,3 +153,11 @@ def test_tables_have_counts(counts: LinkCounts, expected: Counter[tuple[str, str
     for given in (0, 1):
         found = {(row[1 - given], row[given]): float(row[3 + given]) for row in rows}
         assert found == pytest.approx(defined(expected, given), rel=1e-6)
+
+
+def test_the_table_does_not_begin_with_what_is_not_translated(counts: LinkCounts) -> None:
+    """Its rows of NULL come last; they are all there."""
+    (lines,) = written(counts, "tsv")
+    of_null = ["NULL" in line.split("\t")[:2] for line in lines[1:]]
+    assert any(of_null)
+    assert of_null == sorted(of_null)

@@ -1,23 +1,19 @@
-"""CSV and XLSX, read and written: quotes, headers, encodings, and what is refused."""
+"""Tables of people, read: separators, quotes, headers, encodings, and what is refused."""
 
 from __future__ import annotations
 
 import csv
 import gzip
 import io
-import sys
-import zipfile
-from collections.abc import Iterator
+import re
 from pathlib import Path
 
-import openpyxl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpora import SettingError
 from corpora.errors import BrokenLine, CorpusError
-from corpora.formats.sheets import write_rows
+from corpora.left_out import LeftOut
 from corpora.readers import group_corpora, open_corpus
 
 ROWS = [
@@ -52,32 +48,57 @@ def pairs(
     return [(one.decode(), other.decode()) for _, one, other in texts]
 
 
-@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
 @pytest.mark.parametrize("form", ["utf-8 a.csv", "utf-8-sig A.CSV", "utf-16 a.csv", "utf-8 a.csv.gz"])
 def test_rows_of_csv(tmp_path: Path, form: str, separator: str) -> None:
     encoding, name = form.split()
     path = write(tmp_path, ROWS, name, encoding, separator)
-    assert pairs(path) == pairs(path, None, source="en", target="fr") == PAIRS
+    assert pairs(path) == pairs(path, None, source="en", target="fr") == pairs(path, ("EN", "Fr")) == PAIRS
     assert pairs(path, ("fr", "en")) == [pair[::-1] for pair in PAIRS]
     assert pairs(write(tmp_path, ROWS[1:], name, encoding, separator), ("2", "3")) == PAIRS
     assert group_corpora([str(path), str(path)]) == [[str(path)], [str(path)]]
 
 
-def test_columns_named_source_and_target_need_no_choice(tmp_path: Path) -> None:
-    path = write(tmp_path, [["target", "source"], ["b", "a"]])
-    assert pairs(path, None) == pairs(path, None, source="en", target="fr") == [("a", "b")]
+WORDS = st.lists(st.text("abcé'\"", min_size=1, max_size=4), min_size=1, max_size=4)
+CLAUSES = st.lists(WORDS.map(" ".join), min_size=1, max_size=3).map(", ".join) | WORDS.map("; ".join)
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(CLAUSES, CLAUSES), min_size=1, max_size=6), st.sampled_from(",;\t|"), st.booleans())
+def test_punctuation_of_text_separates_no_columns(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str]], separator: str, every: bool
+) -> None:
+    """A blank follows commas and semicolons of text, whether or not cells have quotes."""
+    text = io.StringIO()
+    csv.writer(text, delimiter=separator, quoting=csv.QUOTE_ALL if every else csv.QUOTE_MINIMAL).writerows(rows)
+    path = tmp_path_factory.mktemp("t") / "a.csv"
+    path.write_bytes(text.getvalue().encode())
+    assert pairs(path, ("1", "2")) == [(" ".join(one.split()), " ".join(other.split())) for one, other in rows]
+
+
+def test_a_separator_that_is_stated(tmp_path: Path) -> None:
+    """As Excel reads it; it is no row."""
+    path = tmp_path / "a.csv"
+    path.write_bytes(b'sep=;\r\n"a,b,c";d\r\ne,f,g;h\r\n')
+    assert list(open_corpus(path, columns=("1", "2")).texts()) == [(1, b"a,b,c", b"d"), (2, b"e,f,g", b"h")]
+    path.write_bytes(b"sep=text,b\nc,d\n")
+    assert list(open_corpus(path, columns=("1", "2")).texts()) == [(1, b"sep=text", b"b"), (2, b"c", b"d")]
 
 
 def test_what_is_wrong_with_rows_and_names(tmp_path: Path) -> None:
-    path = write(tmp_path, [*ROWS, ["5", "too short"], ["6", "good", "bon"]])
+    path = write(
+        tmp_path, [*ROWS, ["5", "too short"], ["6", "a text", "of two", "cells", "more"], ["7", "good", "bon"]]
+    )
     corpus = open_corpus(path, columns=("en", "fr")).texts()
     for _ in PAIRS:
         next(corpus)
     with pytest.raises(BrokenLine, match=r"a.csv:6: has no column 3, only 2"):
         next(corpus)
-    assert next(corpus) == (7, b"good", b"bon")
+    with pytest.raises(BrokenLine, match=r"a.csv:7: has 5 cells, but the first row has 4 \(is the text of a cell in"):
+        next(corpus)
+    assert next(corpus) == (8, b"good", b"bon")
     for columns, message in (
-        (("en", "de"), "has no column 'de' in its first row"), (None, "has no column 'source' in its first row"),
+        (("en", "de"), "has no column 'de', but id, en, fr, note"), (None, "has the columns id, en, fr, note"),
         (("2", "3"), "a.csv:1: has names of columns, not text"), (("0", "3"), "has no column 3"),
     ):  # fmt: skip
         with pytest.raises(CorpusError, match=message):
@@ -102,84 +123,47 @@ def test_broken_files_are_refused_in_a_line(tmp_path: Path, content: bytes, mess
         pairs(path)
 
 
-def test_rows_of_xlsx(tmp_path: Path) -> None:
-    openpyxl = pytest.importorskip("openpyxl")
-    book = openpyxl.Workbook()
-    for row in [*ROWS[:4], ["4", None, "sans source"], [5, 6.5, "six et demi"]]:
-        book.active.append(row)
-    book.create_sheet("another").append(["not", "this"])
-    path = tmp_path / "a.xlsx"
-    book.save(path)
-    assert pairs(path) == [*PAIRS, ("6.5", "six et demi")]
-    with pytest.raises(BrokenLine, match=r"a.xlsx:1: has names of columns, not text"):
-        pairs(path, ("2", "3"))
-    path.write_bytes(path.read_bytes()[:-200])
-    with pytest.raises(CorpusError, match=r"a.xlsx: is no whole XLSX file"):
-        pairs(path)
+def test_two_columns_need_no_choice_where_the_first_row_is_clear(tmp_path: Path) -> None:
+    """It is names, a pair, or refused with both ways to take it: no pair is lost, and no name becomes one."""
+    rows = [["one", "deux"], ["a b", "c"]]
+    path = write(tmp_path, [["Target", "source"], ["b", "a"]])
+    assert pairs(path, None) == pairs(path, None, source="en", target="fr") == [("a", "b")]
+    for names in (["Greek", "English"], ["el", "en-GB"], ["Source text", "target_text"], ["English (UK)", "Greek"]):
+        path = write(tmp_path, [names, *rows])
+        with pytest.warns(LeftOut, match=f"1 first row, taken as the names of columns, {re.escape(names[0])}"):
+            assert [text[1:] for text in open_corpus(path).texts()] == [(b"one", b"deux"), (b"a b", b"c")]
+        assert len(pairs(path, (names[1].upper(), names[0].lower()))) == 2
+    for text in (["How are you today ?", "Ça va ?"], ["Yes.", "Oui"], ["", "x"], ["chapter 1", "chapitre"]):
+        assert pairs(write(tmp_path, [text, *rows]), None)[0] == tuple(text)
+    text = ["en", "Wie geht es dir heute ?"]
+    assert pairs(write(tmp_path, [text, *rows]), None, source="en")[0] == tuple(text)
+    path = write(tmp_path, [["Term", "Translation, checked"], *rows])
+    hint = r'a.csv:1: has two columns, .* \(choose `columns` Term,"Translation, checked", or 1,2\)'
+    with pytest.raises(CorpusError, match=hint):
+        pairs(path, None)
+    assert len(pairs(path, ("Term", "Translation, checked"))) == 2
+    assert len(pairs(path, ("1", "2"))) == 3
 
 
-CELLS = st.text(st.characters(exclude_categories=("Cc", "Cs", "Cn")), max_size=8) | st.sampled_from(
-    ["=1+1", "#N/A", "TRUE", "007", '"', "a,b", "\n", " a ", "'=x", "-1", "@a"]
-)
+def test_languages_choose_columns(tmp_path: Path) -> None:
+    path = write(tmp_path, [["n", "Greek", "English", "English notes"], ["1", "a", "b", "c"]])
+    for source, target in (("Greek", "English"), ("el", "English"), ("greek", "ENGLISH")):
+        assert pairs(path, None, source, target) == [("a", "b")]
+    two = write(tmp_path, [["Ελληνικά", "English"], ["a", "b"]])
+    for source, target, pair in (("el", "en", "ab"), (None, "en", "ab"), ("x", "English", "ab"), ("en", None, "ba")):
+        with pytest.warns(LeftOut, match="1 first row"):
+            assert pairs(two, None, source, target) == [(pair[0], pair[1])]
+    with pytest.raises(CorpusError, match="has the columns German, English"):
+        pairs(write(tmp_path, [["German", "English"], ["a", "b"]]), None, "fr", "en")
 
 
-def written(kind: str, rows: list[list[str]]) -> bytes:
-    stream = io.BytesIO()
-    write_rows(stream, kind, ["source", "target"], rows)
-    return stream.getvalue()
-
-
-@settings(deadline=None, max_examples=50)
-@given(st.lists(st.lists(CELLS, min_size=2, max_size=2), min_size=1, max_size=5), st.sampled_from(["csv", "xlsx"]))
-def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, rows: list[list[str]], kind: str) -> None:
-    path = tmp_path_factory.mktemp("t") / f"a.{kind}"
-    path.write_bytes(written(kind, rows))
-    assert pairs(path, None) == [tuple(b" ".join(cell.encode().split()).decode() for cell in row) for row in rows]
-
-
-def test_other_readers_see_the_same(tmp_path: Path) -> None:
-    openpyxl = pytest.importorskip("openpyxl")
-    rows = [["=1+1", "#N/A"], ['a "b"', "été"]]
-    text = written("csv", rows)
-    assert text.startswith("\ufeff".encode())
-    assert list(csv.reader(io.StringIO(text.decode("utf-8-sig"), newline=""))) == [["source", "target"], *rows]
-    content = written("xlsx", rows)
-    book = openpyxl.load_workbook(io.BytesIO(content))
-    assert [[cell.value for cell in row] for row in book.active.iter_rows()] == [["source", "target"], *rows]
-    assert {cell.data_type for row in book.active.iter_rows() for cell in row} == {"s"}
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        assert b"<f>" not in archive.read("xl/worksheets/sheet1.xml")
-
-
-@pytest.mark.parametrize("kind", ["csv", "xlsx"])
-def test_an_error_among_the_rows_is_theirs(kind: str) -> None:
-    def rows() -> Iterator[list[str]]:
-        yield ["a", "b"]
-        raise CorpusError("t", 2, "is wrong", hint="mend it")
-
-    stream = io.BytesIO()
-    with pytest.raises(CorpusError, match="t:2: is wrong"):
-        write_rows(stream, kind, ["source", "target"], rows())
-    assert not stream.closed
-
-
-@pytest.mark.slow
-def test_no_row_of_xlsx_is_lost() -> None:
-    with pytest.raises(SettingError, match="XLSX has at most 1,048,576 rows"):
-        write_rows(io.BytesIO(), "xlsx", [], ([] for _ in range(1 << 20)))
-
-
-def test_what_no_cell_of_xlsx_can_have() -> None:
-    with pytest.raises(SettingError, match="XLSX has at most 32,767 letters"):
-        write_rows(io.BytesIO(), "xlsx", ["a"], [["x" * 32_768]])
-    stream = io.BytesIO()
-    write_rows(stream, "xlsx", ["a"], [["x\x00y\x0b", 0.5], ["x" * 32_767, None]])
-    (_, first, second) = openpyxl.load_workbook(stream).active.values
-    assert (first, second) == (("x\ufffdy\ufffd", 0.5), ("x" * 32_767, None))
-
-
-def test_without_openpyxl_only_xlsx_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "openpyxl", None)
-    assert written("csv", [["a", "b"]])
-    with pytest.raises(SettingError, match=r"XLSX needs openpyxl \(pip install openpyxl, or use CSV\)"):
-        written("xlsx", [])
+def test_lines_with_tabs_may_have_names(tmp_path: Path) -> None:
+    path = tmp_path / "a.tsv"
+    path.write_text("id\ten\tfr\n1\ta \"b\tc\n\n3\t''=d\te\n", "utf-8")
+    expected = [(2, b'a "b', b"c"), (3, b"", b""), (4, b"=d", b"e")]
+    assert list(open_corpus(path, columns=("EN", "fr")).texts()) == expected
+    assert list(open_corpus(path, source="en", target="fr").texts()) == expected
+    with pytest.raises(CorpusError, match=r"has the columns id, en, fr \(choose those .*, or by number"):
+        open_corpus(path)
+    path.write_text("en\tfr\na\tb\n", "utf-8")
+    assert list(open_corpus(path, columns=("en", "fr")).texts()) == [(2, b"a", b"b")]

@@ -85,9 +85,15 @@ def test_which_columns_are_taken(tmp_path: Path, kind: str) -> None:
     path = put(tmp_path / "t", kind, {"source": EN, "target": FR, "de": FR, "en": EN})
     for chosen in ({}, {"columns": ("source", "target")}, {"source": "en", "target": "de"}, {"source": "xx"}):
         assert list(open_corpus(path, **chosen).texts()) == ROWS  # type: ignore[arg-type]
-    path = put(tmp_path / "u", kind, {"a": EN, "b": FR, "n": range(20)})
-    with pytest.raises(CorpusError, match=r"u: has no column 'source', but a, b, n \(choose those of source"):
+    path = put(tmp_path / "u", kind, {"a": EN, "n": range(20), "x.b": FR})
+    assert list(open_corpus(path).texts()) == list(open_corpus(path, columns=("A", "b")).texts()) == ROWS
+    both = [{"en": one, "fr": other} for one, other in zip(EN, FR, strict=True)]
+    path = put(tmp_path / "u", kind, {"id": range(20), "translation": both})
+    assert list(open_corpus(path).texts()) == list(open_corpus(path, source="en").texts()) == ROWS
+    path = put(tmp_path / "u", kind, {"a": EN, "b": FR, "tokens": [text.split() for text in EN], "n": range(20)})
+    with pytest.raises(CorpusError, match=r"u: has the columns a, b, tokens \(choose those of source"):
         list(open_corpus(path).texts())
+    path = put(tmp_path / "u", kind, {"a": EN, "b": FR, "n": range(20)})
     for columns, what in (
         (("a", "c"), "no column 'c', but a, b, n"),
         (("a", "9"), "no column '9'"),

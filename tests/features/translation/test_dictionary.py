@@ -17,7 +17,7 @@ from corpora.bitext import Bitext, read_bitext
 from corpora.errors import BrokenLine
 from corpora.normalize import Normalizer
 from corpora.readers import open_corpus
-from features.translation.dictionary import COUNT, HEAVIEST, parse_dictionary
+from features.translation.dictionary import COUNT, HEAVIEST, MOST_WORDS, parse_dictionary
 from features.translation.priors import read_priors
 from features.translation.training import usual_settings
 
@@ -48,11 +48,19 @@ def test_entries_are_tokenised_as_the_text_is() -> None:
 @pytest.mark.parametrize(
     "line",
     ["a", "a\t", "\tb", "a\tb\tx", "a\tb\t0", "a\tb\t-1", "a\tb\tnan", f"a\tb\t{HEAVIEST * 2}", "a\tb\t1\t1", "a ||| ",
-     "a\tb\udcff"],
+     "a\tb\udcff", "a\tb\t1_0", "a\tb\t١"],
 )  # fmt: skip
 def test_a_broken_line_is_named(line: str) -> None:
     with pytest.raises(BrokenLine, match=r"^D:2: .* is no entry of a dictionary .*source TAB target"):
         parse_dictionary([b"a\tb", line.encode("utf-8", "surrogateescape")], "D", NORMALIZERS)
+
+
+def test_a_sentence_is_no_entry() -> None:
+    """Each word of one side counts with each of the other: a longer entry would take the square of its length."""
+    words = " ".join(["a"] * MOST_WORDS)
+    assert parse_dictionary([f"{words}\tb".encode()], "D", NORMALIZERS)
+    with pytest.raises(BrokenLine, match=rf"^D:1: has more than {MOST_WORDS} words on a side \(is it a sentence"):
+        parse_dictionary([f"b\t{words} a".encode()], "D", NORMALIZERS)
 
 
 def test_a_dictionary_is_added_to_priors(tmp_path: Path) -> None:

@@ -116,7 +116,8 @@ def test_counts_of_a_model_come_back(priors: Path) -> None:
 @pytest.mark.parametrize(
     "line",
     ["", "LEX\ta\tb", "LEX\ta\tb\tx", "LEX\ta\tb\t-1", "LEX\ta\tb\tnan", "LEX\ta\tb\t1\t1", "LEX a b 1", "HMMF\ta\t1",
-     "HMMF\t1\tinf", "FERF\ta\tb\t1", "OTHER\ta\tb\t1", "a\tb\t0.5", "a\tb\tnan", "a\tb", "LEX\t\udcff\tb\t1"],
+     "HMMF\t1\tinf", "FERF\ta\tb\t1", "OTHER\ta\tb\t1", "a\tb\t0.5", "a\tb\tnan", "a\tb", "LEX\t\udcff\tb\t1",
+     "LEX\ta\tb\t1_0", "HMMF\t١\t1", "a\tb\t-١"],
 )  # fmt: skip
 def test_a_broken_line_is_named(line: str) -> None:
     lines = [b"LEX\ta\tb\t1.5", line.encode("utf-8", "surrogateescape")]
@@ -161,6 +162,9 @@ def test_priors_are_added_to_what_is_counted(make_bitext: Callable[..., Bitext])
 @pytest.mark.parametrize("counts", [["1e308"], ["6e11", "6e11"], ["-1"], ["nan"]])
 def test_counts_that_no_sum_of_is_finite(kind: str, counts: list[str]) -> None:
     lines = [f"{kind}\t{count}".encode() for count in counts]
+    if kind[:3] == "HMM" and len(counts) == 2:  # of which the last one holds, as in eflomal
+        assert parse_priors(lines, "P") == parse_priors(lines[1:], "P")
+        return
     with pytest.raises(BrokenLine, match=f"^P:{len(lines)}: .* is no line of priors .*at most 1e12"):
         parse_priors(lines, "P")
 
