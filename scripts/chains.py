@@ -208,7 +208,7 @@ def compare(sequences: Sequences) -> list[list[object]]:
     rows.append(["Python without NumPy: the oracle only", 1, f"{pass_:.2f}", f"{pass_:.2f}", "", "", ""])
     for name in ("bcfw", "exponentiated-gradient", "excessive-gap"):
         audit, ours, passes = run_ours(problem, make_solver(name), 2 * PASSES, lambda _: False)
-        gap = f"gap {audit.primal - audit.dual:.1e}"
+        gap = f"relative gap {(audit.primal - audit.dual) / audit.primal:.1e}"
         row(f"`{name}`: {gap}", audit.w, ours, passes, audit.primal, f"{pass_ * passes / ours:.0f}")
     return rows
 
@@ -235,7 +235,7 @@ def train_chunks(folder: Path) -> dict[str, object]:
     return {
         "sentences": f"{len(train):,}", "d": f"{problem.n_features:,}", "read, s": f"{read:.0f}",
         "passes": f"{point.passes:g}", "a pass, s": f"{point.seconds / point.passes:.2f}",
-        "primal": f"{point.primal:.4f}", "gap": f"{point.gap:.1e}",
+        "primal": f"{point.primal:.4f}", "relative gap": f"{point.relative_gap:.1e}",
         "test error, %": f"{100 * test.problem(1.0).error(result.w):.1f}",
         "peak MiB": f"{own_peak() / 1024:.0f}",
     }  # fmt: skip

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Train on the bundled sample, align a file pair with the trained model, and print the AER report.
-source "$(dirname "$0")/setup.sh"
+source "$(dirname "$0")/setup.sh" web
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 sample=corpora/sample

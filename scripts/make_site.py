@@ -20,12 +20,14 @@ ROOT = Path(__file__).resolve().parent.parent
 def command_page(name: str) -> str:
     """Its three examples, and all that its help says."""
     from aligner.cli import EXAMPLES
-    from aligner.cli.help import SETTINGS
 
-    command = [sys.executable, "-m", "aligner", name, "--help-all" if name in SETTINGS else "--help"]
-    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout.replace(
-        "python -m aligner", "aligner"
-    )
+    def shown_by(option: str) -> str:
+        command = [sys.executable, "-m", "aligner", name, option]
+        told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        return told.replace("python -m aligner", "aligner")
+
+    shown = shown_by("--help")
+    shown = shown_by("--help-all") if "--help-all" in shown else shown
     told = re.sub(r"\n *Examples:\n.*?(?=\n--set NAME|\Z)", "", shown, flags=re.DOTALL)
     examples = "\n".join(f"aligner {example}" for example in EXAMPLES[name])
     return (

@@ -179,7 +179,7 @@ def compare_answers(problem: MatchingProblem, passes: int) -> list[list[str]]:
     solve(problem, solver, stop=Stop(passes=1))  # compiles
     for options in ({"compiled": 1.0}, *ANSWERS):
         found, times = [], round(passes / options.get("share", 1.0))
-        stop = Stop(gap=-1.0, passes=times, audit_growth=float(times))
+        stop = Stop(gap=0.0, passes=times, audit_growth=float(times))
         for seed in range(3):
             given = (
                 problem if options.get("compiled") else Approximate(problem, diameters=diameters, seed=seed, **options)

@@ -19,7 +19,7 @@ def sorted_races(races: Races) -> list[Race]:
 
 
 def advice(races: Races) -> str:
-    """For each problem, λ and gap the quickest line, by seconds and by passes."""
+    """For each problem, λ and gap the quickest line, by seconds and by passes; and the smallest gap of all."""
     rows = []
     for race in sorted_races(races):
         first = race.runs[0]
@@ -31,8 +31,10 @@ def advice(races: Races) -> str:
                 found.append("–" if place == inf else f"`{line}` {place:.2g}{unit}")
             same = found[0].split("`")[:2] == found[1].split("`")[:2] and found[0] != "–"
             cells.append(f"{found[0]}, {found[1].split('` ')[1]}" if same else "<br>".join(dict.fromkeys(found)))
-        rows.append([first.problem, of_lambda(first), *cells])
-    return markdown(["problem", "λ", *(f"gap {gap:g}" for gap in GAPS)], rows, words=2 + len(GAPS))
+        least, line = min((runs[0].column("relative_gap").min(), line) for line, runs in race.lines.items())
+        rows.append([first.problem, of_lambda(first), *cells, f"{least:.1e} `{line}`"])
+    header = ["problem", "λ", *(f"gap {gap:g}" for gap in GAPS), "smallest gap in the time"]
+    return markdown(header, rows, words=len(header))
 
 
 def compared(races: Races, problem: str) -> str:

@@ -68,6 +68,8 @@ class ChainProblem(MarginalDefaults, BlockDefaults):
         """
         if not 0 < regularization < np.inf:
             raise SettingError(f"regularization must be a number above 0, not {regularization}")
+        if len(np.shape(features)) != 2:
+            raise ValueError(f"features of shape {np.shape(features)} (give a row for each token, also of one number)")
         rows = csr_array(features, dtype=np.float32)
         rows.sum_duplicates()
         rows.eliminate_zeros()

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from aligner.errors import OracleError
+from aligner.errors import OracleError, ScoreError
 from aligner.problem import BlockProblem, Marginals, check_sizes
 from aligner.solvers.gap import ask, ask_all, clip
 from corpora.ragged import F64, I64, Bools
@@ -112,9 +112,11 @@ def _ask(problem: BlockProblem, chosen: I64, w: F64, *, exact: bool) -> _Met:
     """The corners of these blocks, after a check that repeated and single calls find the same."""
     name = "exact_corners()" if exact else "corners()"
     given, asked = chosen.copy(), w.copy()
-    together = ask(problem, given, asked, exact=exact)
+    try:
+        together = ask(problem, given, asked, exact=exact)
+    except ScoreError as error:
+        raise OracleError(f"{name}: {error}") from None
     psi, losses = together.dense, together.losses
-    _require(bool(np.isfinite(psi).all() and np.isfinite(losses).all()), f"{name} has numbers that are not finite")
     met = _Met(w, psi, losses)
     again = ask(problem, given, asked, exact=exact)
     same = np.array_equal(again.dense, psi) and np.array_equal(again.losses, losses)

@@ -135,7 +135,7 @@ def least_squares(
     """Minimise ½‖Ax − b‖² over an ℓ1-ball or simplex, by randomised away-step Frank-Wolfe  [KPd18 Alg. 3].
 
     matrix: A (N, p), not copied if it is float64 and Fortran-contiguous.  target: b (N,).
-    stop: with the start x₀, gap is relative to max(1, ½‖b − Ax₀‖² − ½‖Ax − b‖²); a pass looks at every atom once.
+    stop: with the start x₀, gap is relative to ½‖b − Ax₀‖² − ½‖Ax − b‖²; a pass looks at every atom once.
     The lasso, min ½‖Ax − b‖² + a‖x‖₁ with solution x*, is this problem over the ℓ1-ball of radius ‖x*‖₁.
     Raises SettingError unless 0 < radius < ∞, ValueError for arrays that do not fit or are not finite.
     """

@@ -11,14 +11,12 @@ import numpy as np
 
 from aligner.errors import AlignerError, ScoreError, SettingError
 from aligner.problem import BlockProblem, Problem, check_sizes
+from aligner.solvers.certificate import Certificate
 from aligner.solvers.records import Audit, Limits, Origin, Result, Status, Stop, Trace, TracePoint
 from aligner.solvers.registry import make_solver
 from aligner.solvers.solver import Solver
 from corpora.ragged import F64
 from corpora.threads import one_blas_thread
-
-_ROUNDING = 1e-9
-"""A relative gap that is further below 0 than this is no rounding error, but a wrong oracle."""
 
 _REHEARSED = 11
 """Sweeps after which a solver has called all its kernels: restarts are considered after ten."""
@@ -42,7 +40,8 @@ def solve(
     """Minimise the regularised loss of a problem until one of the stopping rules holds.
 
     solver: an object, or a name that `make_solver` knows.
-    limits: gap, passes, seconds in place of those of `stop`. With seconds alone passes have no limit.
+    limits: gap, absolute_gap, passes, seconds in place of those of `stop`. With seconds alone passes have no limit,
+    with one of the gaps alone the other has none.
     start: a result to go on from, of the same solver and data; it does not change. Or a state of the solver's `init`,
     which is changed in place. At another λ the solver resumes it; SettingError if it cannot, or it does not fit.
     callback: called after each audit with the result so far; solving stops if it returns False.
@@ -66,10 +65,10 @@ def solve(
     passes = oracle_calls = audit_calls = next_audit = 0
     seconds = 0.0
 
-    def ended(status: Status) -> Result:
+    def ended(status: Status, *why: str) -> Result:
         w, notes = (judged[-1].best.w, judged[-1].last.notes) if judged else (np.zeros(problem.n_features), ())
         trace, point = Trace(one.point for one in judged), solver.dual_point(problem, state)
-        return Result(w.copy(), status, trace, signature, (*problem.notes, *notes), point, state)
+        return Result(w.copy(), status, trace, signature, (*problem.notes, *notes, *why), point, state)
 
     display = ExitStack()
     try:
@@ -88,20 +87,20 @@ def solve(
                     oracle_calls += problem.n_blocks
                 else:
                     audit_calls += problem.n_blocks
-                best, dual = audit, audit.dual
+                best, dual, size = audit, audit.dual, max(audit.size, abs(audit.primal))
                 if judged:
-                    dual = max(dual, judged[-1].dual)
+                    dual, size = max(dual, judged[-1].dual), max(size, judged[-1].size)
                     best = min(audit, judged[-1].best, key=lambda one: one.primal)
-                gap = best.primal - dual
+                found = Certificate(best.primal, best.primal - dual, size)
                 point = TracePoint(
-                    passes, oracle_calls, audit_calls, seconds, audit.primal, audit.dual, gap,
-                    gap / max(1.0, abs(best.primal)), audit.bound, audit.cheap, measure and measure(audit.w),
+                    passes, oracle_calls, audit_calls, seconds, audit.primal, audit.dual, found.gap,
+                    found.relative, audit.bound, audit.cheap, measure and measure(audit.w),
                 )  # fmt: skip
-                judged.append(_Judged(point, audit, best, dual))
+                judged.append(_Judged(point, audit, best, dual, size))
                 if show is not None:
                     show(f"pass {passes:,} · gap {point.relative_gap:.2g} of {stop.gap:g} · {seconds:.1f} s")
                 go_on = callback(ended(Status.RUNNING)) if callback is not None else None
-                status = _status(point, stop, out_of_time, go_on)
+                status = found.ends(stop) or _limit(point, stop, out_of_time, go_on)
                 if status is Status.CONVERGED and not _believable(problem, best.w):
                     status = Status.NOT_THE_BEST
                 if status is not None:
@@ -113,8 +112,8 @@ def solve(
             passes += 1
             if stop.interrupted():
                 return ended(Status.INTERRUPTED)
-    except ScoreError:  # features are finite, so the weights are not
-        return ended(Status.NOT_FINITE)
+    except ScoreError as error:
+        return ended(Status.NOT_FINITE, str(error))
     except KeyboardInterrupt:
         return ended(Status.INTERRUPTED)
     finally:
@@ -122,12 +121,13 @@ def solve(
 
 
 class _Judged(NamedTuple):
-    """The last audit, the best audit so far, and the greatest dual value so far."""
+    """The last audit, the best audit so far, the greatest dual value so far, and the largest terms so far."""
 
     point: TracePoint
     last: Audit
     best: Audit
     dual: float
+    size: float
 
 
 def _rehearse(problem: Problem, solver: Solver[Any, Any]) -> None:
@@ -193,11 +193,7 @@ def _believable(problem: Problem, w: F64) -> bool:
     return answers_are_best(problem, w)
 
 
-def _status(point: TracePoint, stop: Stop, out_of_time: bool, go_on: bool | None) -> Status | None:
-    if point.relative_gap < -_ROUNDING:
-        return Status.NEGATIVE_GAP
-    if point.relative_gap <= stop.gap:
-        return Status.CONVERGED
+def _limit(point: TracePoint, stop: Stop, out_of_time: bool, go_on: bool | None) -> Status | None:
     if go_on is False:
         return Status.CALLBACK
     if point.passes >= stop.passes:

@@ -133,7 +133,8 @@ class Extragradient:
     radius: γ, for Ψ = 0 within ‖w‖ <= γ as in the source. By default Ψ(w) = λ/2 ‖w‖², kept whole in the steps of w
     (not linearised): the saddle point solves the problem of all other solvers, its values primal and dual.
     l1_radius: γ, for Ψ = 0 within ‖w‖₁ <= γ. There w = w⁺ − w⁻ of halves that add up to γ, their distance is γ times
-    the Kullback-Leibler divergence, and steps multiply them  [KW97 EG±].
+    the Kullback-Leibler divergence, and steps multiply them  [KW97 EG±]. In a large ball the optimum may be 0, which
+    no relative gap can certify: give `Stop.absolute_gap`.
     Steps grow beyond η = 1/L, L = ‖F‖₂/√n, as long as Nesterov's proof allows it where they are taken:
     η ⟨∇J(u) − ∇J(v), u − v⁺⟩ <= d(u, v) + d(v⁺, u), v⁺ the next v. The dense direction of F that makes L large is
     hardly ever moved along by answers, so that they grow a hundredfold; a step that went too far is taken again.

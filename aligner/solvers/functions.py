@@ -163,8 +163,8 @@ def from_kernel(
 
     try:
         check_problem(problem, blocks=_TRIED)
-    except ScoreError:
-        raise OracleError(f"{_name(corner)} returns a loss or fills psi with what is not finite") from None
+    except ScoreError as error:
+        raise OracleError(f"{_name(corner)} returns a loss or fills psi with what is not finite: {error}") from None
     except errors.NumbaError as error:
         lines = [line.strip() for line in str(error).splitlines() if line.strip() and "nopython" not in line]
         raise OracleError(f"numba cannot compile {_name(corner)}: {' '.join(lines[:3])}") from None

@@ -8,8 +8,8 @@ import numpy as np
 from aligner.errors import OracleError
 from aligner.problem import BlockProblem, Corners
 from aligner.solvers.records import Audit
-from aligner.templates import check_code, sum_corners, sum_sparse_corners
-from corpora.ragged import F64, I64
+from aligner.templates import NOT_FINITE, check_code, sum_corners, sum_sparse_corners
+from corpora.ragged import F64, I64, Bools
 from corpora.threads import map_threads
 
 _BYTES_AT_ONCE = 1 << 28
@@ -43,7 +43,10 @@ def clip(v: F64, n_nonpositive: int) -> F64:
 
 
 def ask(problem: BlockProblem, blocks: I64, w: F64, *, exact: bool = False) -> Corners:
-    """Call the oracle for some blocks.  From Python, corners are copied to float64; OracleError if they do not fit."""
+    """Call the oracle for some blocks.  From Python, corners are copied to float64; OracleError if they do not fit.
+
+    ScoreError if they are not finite.
+    """
     found = problem.exact_corners(blocks, w) if exact else problem.corners(blocks, w)
     if problem.compiled() is not None:
         return found
@@ -60,14 +63,22 @@ def ask(problem: BlockProblem, blocks: I64, w: F64, *, exact: bool = False) -> C
     wanted = (len(blocks), problem.n_features), (len(blocks),)
     if (psi.shape, losses.shape) != wanted:
         raise OracleError(f"{name} has psi {psi.shape} and losses {losses.shape} (not {wanted[0]} and {wanted[1]})")
+    rows = psi if isinstance(psi, np.ndarray) else abs(psi).sum(axis=1)[:, None]
+    _check_finite(blocks, w, np.isfinite(losses) & np.isfinite(rows).all(axis=1))
     return Corners(psi, losses)
+
+
+def _check_finite(blocks: I64, w: F64, finite: Bools) -> None:
+    """ScoreError that names the first block whose corner at w is not finite, or w."""
+    if not finite.all():
+        check_code(NOT_FINITE, int(blocks[np.argmin(finite)]) if np.isfinite(w).all() else -1)
 
 
 def ask_all(problem: BlockProblem, w: F64, *, exact: bool = True, shares: F64 | None = None) -> Answers:
     """Call the oracle for every block at w.
 
     exact: call the exact oracle, also if the problem trains with an approximate one, whose gap is a lower estimate.
-    shares: (n,) for `mix_w` and `mix_loss`, 1 by default.
+    shares: (n,) for `mix_w` and `mix_loss`, 1 by default.  Raises ScoreError if a hinge is not finite.
     """
     n, compiled = problem.n_blocks, problem.compiled()
     add_up: Any = compiled and compiled.fill(sum_sparse_corners if problem.sparse else sum_corners)
@@ -94,6 +105,7 @@ def ask_all(problem: BlockProblem, w: F64, *, exact: bool = True, shares: F64 | 
     for psi, losses in map(sum_generic, many) if compiled is None else map_threads(sum_compiled, some):
         total_psi += psi
         total_losses += losses
+    _check_finite(np.arange(n), w, np.isfinite(hinges))
     (corner_psi, mix_psi), (corner_loss, mix_loss), scale = total_psi, total_losses, problem.regularization * n
     return Answers(hinges, corner_psi / scale, corner_loss / n, mix_psi / scale, mix_loss / n)
 
@@ -110,4 +122,5 @@ def dual_value(problem: BlockProblem, w: F64, loss: float) -> float:
 
 def audit_at(problem: BlockProblem, w: F64, loss: float, answers: Answers, *, used: bool = False) -> Audit:
     """The primal value of w, and the dual value of the dual point with this w and ℓ.  answers: exact ones at w."""
-    return Audit(w, primal_value(problem, w, answers), dual_value(problem, w, loss), used=used)
+    primal, dual = primal_value(problem, w, answers), dual_value(problem, w, loss)
+    return Audit(w, primal, dual, used=used, size=answers.corner_loss)

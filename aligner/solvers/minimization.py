@@ -4,10 +4,11 @@
 """
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
-from itertools import count
+from itertools import count, islice
 from math import inf
 from typing import Any, Unpack
 
@@ -16,12 +17,25 @@ import numpy.typing as npt
 from scipy.optimize import brentq
 
 from aligner.errors import OracleError, SettingError
+from aligner.solvers.certificate import Certificate
 from aligner.solvers.records import Limits, Status, Stop, Trace, TracePoint
 from aligner.solvers.steps import Away, Blended, Forward, Pairwise
 from corpora.ragged import F64
 
 _ROUNDING = 1e-9
 """What is further below 0 than this share is no rounding error."""
+
+_WORSE = 1e-7
+"""The oracle does not find the best vertex if another point has a lower ⟨g, s⟩, by this share of the terms."""
+
+_FAR = 1e-6
+"""A start is outside the set if its distance from the set is this share of the length of its points."""
+
+_SEARCHED = 50
+"""Most steps by which a start is looked for in the set."""
+
+_KNOWN = 100
+"""How many vertices are kept to compare the oracle's last ones with: the latest."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,30 +68,47 @@ def minimize(
     gradient: ∇f, of x's shape.  oracle: argmin_s ⟨g, s⟩ over the set, a vertex, at any g of x's shape.
     start: a point of the set, of any shape.  step: towards the vertex, by line search or by γ = 2/(k + 2), or also away
     from the worst vertex in use.  lipschitz: of the gradient, for short steps in place of line search; it is doubled
-    where it is too small.  limits: gap, relative to max(1, |f|), by default 1e-6; passes, which are steps; seconds.
+    where it is too small.
+    limits: gap, relative to |f|, and absolute_gap, both 1e-6, as f may be 0 at its minimum; if one is given, only that
+    holds. passes, which are steps; seconds.
     callback: called at each step with the result so far; it ends there if it returns False.
     Guarantee: f is at most 2C/(k + 2) above the minimum after k forward steps, C the curvature of f over the set, and
     the gap of one of them at most 27/8 times that  [Jag13 Thm. 1, 2]; over a polytope other steps converge linearly if
     f is strongly convex  [LJ15 Thm. 1]. A step takes one gradient for each point that it tries.
-    Raises OracleError for values that are not finite or of another shape, SettingError for an impossible lipschitz.
+    The start is looked for in the set by up to 58 oracle calls, ten or fewer where it is a vertex; if it is neither
+    found nor shown to be outside, by as many as there were steps, at the end. There four more tell whether the oracle
+    still finds the best points that are known: if not, the status is NOT_THE_BEST.
+    Raises OracleError for values that are not finite or of another shape, SettingError for an impossible lipschitz and
+    for a start that is found to be outside the set.
     """
     if not isinstance(step, Forward | Away | Pairwise | Blended):
         raise SettingError(f"step is {step!r} (Forward, Away, Pairwise or Blended)")
     if lipschitz is not None and not (step.line_search and 0 < lipschitz < inf):
         raise SettingError(f"lipschitz is {lipschitz!r} (a number above 0, for steps that are not fixed in advance)")
-    stop, best = Stop(gap=1e-6).within(limits), None
+    stop, best = Stop(gap=1e-6, absolute_gap=1e-6).within(limits), None
+    x = _checked("start", start, np.shape(start))
+    if x.size == 0:
+        raise SettingError("start has no numbers (give a point of the set)")
+    asked, slopes = _Asked(oracle, x), _checked("gradient", gradient(x), x.shape)
+    search = _search(asked, x, slopes)
+    deque(islice(search, _SEARCHED), 0)
     try:
-        for best in _iterates(f, gradient, oracle, start, step, lipschitz):
+        for best, found in _iterates(f, gradient, asked, x, slopes, step, lipschitz):
             point = best.trace[-1]
+            go_on = callback(best) if callback is not None else None
             ends = {
-                Status.NEGATIVE_GAP: point.relative_gap < -_ROUNDING,
-                Status.CONVERGED: point.relative_gap <= stop.gap,
-                Status.CALLBACK: callback is not None and callback(best) is False,
+                found.ends(stop): True,
+                Status.CALLBACK: go_on is False,
                 Status.PASSES: point.passes >= stop.passes,
                 Status.SECONDS: point.seconds >= stop.seconds,
             }
-            if any(ends.values()):
-                return replace(best, status=next(end for end, reached in ends.items() if reached))
+            status = next((end for end, reached in ends.items() if end is not None and reached), None)
+            if status is Status.CONVERGED:
+                deque(islice(search, len(best.trace)), 0)
+                at_end = _checked("gradient", gradient(best.x), x.shape)
+                status = status if asked.is_best(best.x, (at_end, slopes)) else Status.NOT_THE_BEST
+            if status is not None:
+                return replace(best, status=status)
     except KeyboardInterrupt:
         if best is None:
             raise
@@ -85,26 +116,82 @@ def minimize(
     return replace(best, status=Status.INTERRUPTED)
 
 
-def _iterates(
-    f: Callable[[F64], Any], gradient: Callable[[F64], npt.ArrayLike], oracle: Callable[[F64], npt.ArrayLike],
-    start: npt.ArrayLike, step: Forward | Away | Pairwise | Blended, lipschitz: float | None,
-) -> Iterator[Minimum]:  # fmt: skip
-    """The result after each step, without end."""
-    x = best_x = _checked("start", start, np.shape(start))
-    slopes, begin, best, lower = _checked("gradient", gradient(x), x.shape), time.perf_counter(), inf, -inf
-    far, near = (_checked("oracle", oracle(sign * slopes), x.shape) for sign in (-1.0, 1.0))
+class _Asked:
+    """The oracle, checked, and the points of the set that are known: the start and the latest vertices."""
+
+    def __init__(self, oracle: Callable[[F64], npt.ArrayLike], start: F64) -> None:
+        self.oracle, self.start, self.known, self.calls = oracle, start, dict[bytes, F64](), 0
+
+    def __call__(self, slopes: F64) -> F64:
+        vertex = _checked("oracle", self.oracle(slopes), self.start.shape)
+        self.calls += 1
+        self.known[vertex.tobytes()] = vertex
+        if len(self.known) > _KNOWN:
+            del self.known[next(iter(self.known))]
+        return vertex
+
+    def is_best(self, x: F64, slopes: tuple[F64, ...]) -> bool:
+        """Whether no known point, nor x, is better than the oracle's vertices at these slopes and at random signs."""
+        signs = np.sign(np.random.default_rng(0).standard_normal(x.shape))
+        ways = *slopes, signs, -signs
+        vertices = [self(way) for way in ways]
+        points = [x, self.start, *self.known.values()]
+        return not any(
+            _gain(way, point, vertex) > _WORSE for way, vertex in zip(ways, vertices, strict=True) for point in points
+        )
+
+
+def _gain(way: F64, point: F64, vertex: F64) -> float:
+    """How much less ⟨way, point⟩ is than ⟨way, vertex⟩, as a share of their terms."""
+    terms = float(np.vdot(np.abs(way), np.maximum(np.abs(point), np.abs(vertex))))
+    return float(np.vdot(way, vertex - point)) / terms if terms > 0.0 else 0.0
+
+
+def _search(asked: _Asked, x: F64, slopes: F64) -> Iterator[None]:
+    """Look for x in the hull of the oracle's vertices, step by step until it is found.
+
+    Raises SettingError if it is outside, OracleError for a vertex that is worse than another.  slopes: ∇f at x.
+    """
+    far, near = asked(-slopes), asked(slopes)
     if float(np.vdot(slopes, far - near)) < -_ROUNDING * float(np.abs(slopes).sum()):
         raise OracleError("oracle returns a vertex of greater ⟨g, s⟩ than another has (is a sign wrong?)")
+    # What sets often bound: sums, single numbers, lengths.
+    ones, lowest, highest = np.ones(x.shape), np.zeros(x.shape), np.zeros(x.shape)
+    lowest.flat[np.argmin(x)], highest.flat[np.argmax(x)] = 1.0, -1.0
+    ways = ones, -ones, lowest, highest, -np.sign(x)
+    outside = any(
+        _gain(way, x, vertex) > _FAR for way, vertex in [(slopes, near), *((way, asked(way)) for way in ways)]
+    )
+    # Frank-Wolfe steps on the squared distance, whose lower bound is above 0 only outside.
+    least = 0.5 * (_FAR * max(float(np.linalg.norm(point)) for point in (x, near, far))) ** 2
+    steps = _iterates(
+        lambda p: 0.5 * float(np.vdot(p - x, p - x)), lambda p: p - x, asked, near, near - x, Pairwise(), 1.0
+    )
+    for at, _ in steps:
+        if outside or at.value - at.gap > least:
+            raise SettingError("start is outside the set, or the oracle does not return vertices of least ⟨g, s⟩")
+        if at.value <= least:
+            return
+        yield
+
+
+def _iterates(
+    f: Callable[[F64], Any], gradient: Callable[[F64], npt.ArrayLike], asked: _Asked, x: F64, slopes: F64,
+    step: Forward | Away | Pairwise | Blended, lipschitz: float | None,
+) -> Iterator[tuple[Minimum, Certificate]]:  # fmt: skip
+    """The result after each step from x, without end, and what it certifies.  slopes: ∇f there."""
+    best_x, begin, best, lower, size = x, time.perf_counter(), inf, -inf, 0.0
     weights = {x.tobytes(): 1.0}  # of the vertices in use, by their bytes
     trace: list[TracePoint] = []
     for k in count():
-        vertex = _checked("oracle", oracle(slopes), x.shape)
+        vertex = asked(slopes)
         value, gap = float(_checked("f", f(x), ())), float(np.vdot(slopes, x - vertex))
         best, best_x, lower = min(best, value), x if value < best else best_x, max(lower, value - gap)
-        above, seconds = best - lower, time.perf_counter() - begin
-        relative = above / max(1.0, abs(best))
-        trace.append(TracePoint(k, k + 1, 0, seconds, value, value - gap, above, relative))
-        yield Minimum(best_x.copy(), best, above, Status.RUNNING, Trace(trace))
+        seconds, size = time.perf_counter() - begin, max(size, abs(value))
+        found = Certificate(best, best - lower, size)
+        calls = k + 1, asked.calls - k - 1
+        trace.append(TracePoint(k, *calls, seconds, value, value - gap, found.gap, found.relative))
+        yield Minimum(best_x.copy(), best, found.gap, Status.RUNNING, Trace(trace)), found
         plus, minus, most = _choose(step, slopes, x, vertex, weights)
         ahead, back = (x if key is None else np.frombuffer(key).reshape(x.shape) for key in (plus, minus))
         at, slope = _along(gradient, x, ahead - back), float(np.vdot(slopes, ahead - back))

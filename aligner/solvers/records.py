@@ -23,7 +23,7 @@ class Status(Enum):
     SECONDS = "the limit of seconds was reached"
     CALLBACK = "the callback asked to stop"
     INTERRUPTED = "interrupted; the weights are those of the best audit"
-    NOT_FINITE = "the weights are no longer finite; those returned are of the best audit"
+    NOT_FINITE = "weights, or an oracle's answers, are not finite; the weights returned are of the best audit"
     NEGATIVE_GAP = "the duality gap is negative: an oracle answered worse than the target, and nothing is certified"
     NOT_THE_BEST = "an oracle's answers are not the best, and nothing is certified (check_problem says more)"
 
@@ -32,15 +32,18 @@ class Limits(TypedDict, total=False):
     """The limits of `Stop` that `solve` takes by themselves."""
 
     gap: float
+    absolute_gap: float
     passes: float
     seconds: float
 
 
 @dataclass(frozen=True)
 class Stop:
-    """When to stop.
+    """When to stop: at the first of these limits.  SettingError for what is no number from 0 on.
 
-    gap: relative tolerance, gap <= gap · max(1, |primal|).  passes: effective passes over the blocks.
+    gap: relative, (primal − dual) / |primal|; 0: only an exact optimum, to rounding.
+    absolute_gap: primal − dual; 0: no such limit. For objectives whose optimum is 0, which no relative gap can certify.
+    passes: effective passes over the blocks.
     seconds: of solving; compilation does not count, nor do audits that the solver does not use.
     audit_growth: the next audit comes after this many times the passes of the last one, but at least one pass later.
     An audit is one more pass of oracle calls: at 1.25 the first passes are all audited, later fewer and fewer.
@@ -52,16 +55,21 @@ class Stop:
     seconds: float = inf
     audit_growth: float = 1.25
     interrupted: Callable[[], bool] = bool  # never
+    absolute_gap: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in (*Limits.__annotations__, "audit_growth"):
+            value = getattr(self, name)
+            if not isinstance(value, int | float | np.number) or not value >= 0:  # nor NaN
+                raise SettingError(f"the limit {name} is {value!r} (a number from 0 on)")
 
     def within(self, limits: Limits) -> "Stop":
-        """The same but for these limits; with seconds alone passes have none.  SettingError for what is no limit."""
+        """The same but for these limits; with seconds alone passes have none, and with one gap the other has none."""
         if unknown := ", ".join(limits.keys() - Limits.__annotations__.keys()):
             raise SettingError(f"unknown limit {unknown} (choose from {', '.join(Limits.__annotations__)})")
-        for name, value in limits.items():
-            if not isinstance(value, int | float | np.number) or np.isnan(value):
-                raise SettingError(f"the limit {name} is not a number")
-        passes = inf if "seconds" in limits else self.passes
-        return replace(self, **{"passes": passes, **limits})  # type: ignore[arg-type]
+        others = {"seconds": {"passes": inf}, "gap": {"absolute_gap": 0.0}, "absolute_gap": {"gap": 0.0}}
+        left = {name: value for given in limits for name, value in others.get(given, {}).items()}
+        return replace(self, **{**left, **limits})  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -71,7 +79,7 @@ class TracePoint:
     passes: sweeps of the solver so far.  oracle_calls: those that solving used, one for each block and call.
     audit_calls: those that only measured.  seconds: of solving.  primal, dual: P(w) and D at the present iterate.
     gap: the certificate, the least primal minus the greatest dual of all audits so far: the best iterate is no further
-    from the optimum.  relative_gap: gap / max(1, |least primal|).
+    from the optimum.  relative_gap: gap / |least primal|; 0 if the gap is 0 but for rounding.
     bound: the gap that theory guarantees, on average over seeds; None without a guarantee.
     cheap_steps: steps so far without an oracle call, towards kept corners.
     measured: the result of the argument `measure` of `solve`, such as the error on held-out text.
@@ -138,6 +146,7 @@ class Audit:
 
     w: the answer.  primal, dual: P(w), and D at a feasible dual point of the solver's.
     used: whether the solver uses the audit's oracle calls for its next step, so that they count as solving.
+    size: of terms that cancel out in these values, such as losses; 0 if they are no larger.
     bound, cheap: see `TracePoint`.  notes: for the user, on how the figures came about.
     """
 
@@ -148,6 +157,7 @@ class Audit:
     bound: float | None = None
     cheap: int = 0
     notes: tuple[str, ...] = ()
+    size: float = 0.0
 
 
 class Trace(tuple[TracePoint, ...]):
@@ -202,7 +212,9 @@ class Result:
     def __repr__(self) -> str:
         last = self.trace[-1] if self.trace else None
         effort = f", {last.passes:,} passes, {last.seconds:.3g} s" if last else ""
-        return f"<{self.status.name}: gap {self.gap:.3g}, primal {self.primal:.6g}{effort}, {len(self.w):,} weights>"
+        why = f" ({self.notes[-1]})" if self.status is Status.NOT_FINITE and self.notes else ""
+        figures = f"gap {self.gap:.3g}, primal {self.primal:.6g}{effort}, {len(self.w):,} weights"
+        return f"<{self.status.name}{why}: {figures}>"
 
     def plot(self, axes: Any = None) -> Any:
         """Plot the certified gap of all audits against passes, by matplotlib.  axes: where; by default new ones."""

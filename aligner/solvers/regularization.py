@@ -62,8 +62,8 @@ def regularization_path(
             solver.resume(present, state)
         else:
             state = solver.init(present, np.random.default_rng(seed))
-        size = max(1.0, solver.audit(present, state).primal)
-        result = solve(present, solver, stop=replace(stop, gap=share * error / size), seed=seed, start=state)
+        limits = replace(stop, gap=0.0, absolute_gap=share * error)
+        result = solve(present, solver, stop=limits, seed=seed, start=state)
         point = result.dual_point
         if point is None:
             raise SettingError(f"{solver.signature} keeps no dual point to follow (choose bcfw, for instance)")

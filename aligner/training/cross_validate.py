@@ -39,6 +39,7 @@ class CrossValidation:
     aer: a fraction, of their pairs together.  standard_error: of the AER, over the choice of pairs, by bootstrap.
     held_out: the links found in their pairs.
     fold_passes, fold_seconds: of their solutions together.  fold_gap: the largest relative gap of one.
+    early_folds: how many of these ended before they were within the tolerance.
     """
 
     result: Result
@@ -50,6 +51,7 @@ class CrossValidation:
     fold_passes: float = 0.0
     fold_seconds: float = 0.0
     fold_gap: float | None = None
+    early_folds: int = 0
 
 
 class _Fold(NamedTuple):
@@ -124,6 +126,7 @@ def cross_validate(
         fold_passes=sum(fold.end.passes for fold in folds),
         fold_seconds=sum(fold.end.seconds for fold in folds),
         fold_gap=max(fold.end.relative_gap for fold in folds),
+        early_folds=sum(fold.status is not Status.CONVERGED for fold in folds),
     )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from aligner.evaluation.comparison import in_percent
 from aligner.evaluation.tables import format_table, percent
 from aligner.solvers import TracePoint
 from aligner.training.ablation import ModelReport
+from corpora.errors import counted
 
 
 def format_audit(point: TracePoint) -> str:
@@ -35,16 +36,37 @@ def format_training(record: Mapping[str, Any]) -> str:
 def summarize_training(record: Mapping[str, Any]) -> str:
     """Return the result of training as a line in plain words."""
     if record.get("updates"):
-        return f"{record['updates'][-1]['pairs']:,} pairs of text added; the weights stay."
+        return f"{counted(record['updates'][-1]['pairs'], 'pair')} of text added; the weights stay."
     if "labelled_pairs" not in record:
-        return f"{record['pairs']:,} pairs of text counted, none labelled: the model has the default weights."
-    taught = f"{record['labelled_pairs']:,} pairs taught."
-    if not record["finished_folds"]:
-        return taught
-    taught += f" Wrong links on held-out pairs: {record['learnt_aer']:.3g} %"
-    if record["default_aer"] is not None:
-        taught += f" (default weights: {record['default_aer']:.3g} %)"
-    return f"{taught}." + " The default weights are kept: the labels do not help." * ("default_weights" in record)
+        return f"{counted(record['pairs'], 'pair')} of text counted, none labelled: the model has the default weights."
+    taught = f"{counted(record['labelled_pairs'], 'pair')} taught."
+    interval = held_out_interval(record)
+    if interval is not None:
+        low, high = interval
+        taught += f" Held-out AER {record['learnt_aer']:.2f} %, 95 % interval [{low:.2f}, {high:.2f}]"
+        taught += "." if record["default_aer"] is None else f"; of the default weights {record['default_aer']:.2f} %."
+    if "default_weights" in record:
+        taught += " The default weights are kept: the labels do not help (`weights`=learnt keeps what was learnt)."
+    return " ".join([taught, *early_end(record)])
+
+
+def held_out_interval(record: Mapping[str, Any]) -> tuple[float, float] | None:
+    """Return the 95 % interval of the held-out AER of learnt weights, in percent; None if no pairs were held out."""
+    aer = record["learnt_aer"]
+    if aer is None:
+        return None
+    margin = 1.96 * record["standard_error"]
+    return max(0.0, aer - margin), min(100.0, aer + margin)
+
+
+def early_end(record: Mapping[str, Any]) -> list[str]:
+    """Say what a training that ended before its tolerance certifies; nothing of others."""
+    early, gap = record.get("early_folds", 0), f"{record['relative_gap']:.2g}"
+    told = [] if record["converged"] else [f"Stopped early, at a relative gap of {gap}: {record['status']}."]
+    if early:
+        gap = f"{record['fold_gap']:.2g}"
+        told.append(f"{early} of {record['finished_folds']} folds stopped early, at relative gaps of up to {gap}.")
+    return told
 
 
 def format_interruption(record: Mapping[str, Any]) -> str:
@@ -75,7 +97,7 @@ def format_features(report: ModelReport) -> str:
         format_table(["Feature", "Family", "Weight", "Least", "Greatest", "Effect", *without], rows),
     ]
     if report.aer is not None:
-        parts.insert(0, f"AER {percent(report.aer)} % on {report.pairs} labelled pairs")
+        parts.insert(0, f"AER {percent(report.aer)} % on {counted(report.pairs or 0, 'labelled pair')}")
     return "\n\n".join(parts)
 
 

@@ -5,6 +5,7 @@ import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,12 +16,14 @@ from aligner.progress import Hooks, Progress
 from aligner.training.settings import CountSettings
 from corpora.alignment import Links
 from corpora.bitext import Bitext, read_bitext
-from corpora.corpus import Corpus, Languages, sample
+from corpora.corpus import Corpus, sample
 from corpora.errors import CorpusError
 from corpora.files import StrPath
 from corpora.link_files import kind_of_links
 from corpora.normalize import Normalizer, refuse_links, without_tokenizing
 from corpora.readers import group_corpora, open_corpus
+from corpora.reading import AS_IT_IS, Reading
+from corpora.recognize import is_stream
 
 Paths = StrPath | Sequence[StrPath]
 
@@ -57,14 +60,14 @@ class Inputs:
 
     @classmethod
     def open(
-        cls, corpora: Paths, gold: Paths = (), links: Paths = (), *, languages: Languages = (None, None),
+        cls, corpora: Paths, gold: Paths = (), links: Paths = (), *, reading: Reading = AS_IT_IS,
         hooks: Hooks = Hooks(),  # noqa: B008 - frozen
     ) -> "Inputs":  # fmt: skip
         """Recognise the inputs of `train.train`.  Raises AlignerError if there is no corpus or a file is missing."""
-        texts = open_corpora(corpora, languages, hooks)
+        texts = open_corpora(corpora, reading, hooks)
         labelled = tuple(corpus for corpus in texts if corpus.has_labels)
         if gold:
-            labelled = open_corpora(gold, languages, hooks, texts)
+            labelled = open_corpora(gold, Reading(reading.source, reading.target), hooks, texts)
         return cls(texts, labelled, bool(gold), as_list(links))
 
     @property
@@ -104,23 +107,32 @@ class Inputs:
 
 
 def open_corpora(
-    corpora: Paths, languages: Languages, hooks: Hooks, like: Sequence[Corpus] = ()
+    corpora: Paths, reading: Reading, hooks: Hooks, like: Sequence[Corpus] = ()
 ) -> tuple[Corpus, ...]:  # fmt: skip
-    """Recognise corpora; no text is read yet.  Raises AlignerError if there is no corpus or a file is missing."""
-    texts = tuple(_open_in_order(group, languages, like) for group in group_corpora(as_list(corpora)))
-    if not texts:
+    """Recognise corpora; no text is read yet.  Raises AlignerError if there is no corpus or a file is missing.
+
+    reading: of each; its columns are of those that are one file.
+    """
+    groups = group_corpora(as_list(corpora))
+    if not groups:
         raise SettingError("there is no corpus (give at least one)")
+    of_two = Reading(reading.source, reading.target)
+    files = [len(group) == 1 and (is_stream(group[0]) or Path(group[0]).is_file()) for group in groups]
+    texts = tuple(
+        _open_in_order(group, reading if alone or not any(files) else of_two, like)
+        for group, alone in zip(groups, files, strict=True)
+    )
     for corpus in texts:
         hooks.on_corpus(corpus)
     return tuple(corpus if corpus.has_links else hooks.lenient(corpus) for corpus in texts)
 
 
-def _open_in_order(group: Sequence[str], languages: Languages, like: Sequence[Corpus]) -> Corpus:
-    """Open a corpus in these languages; if none is chosen, in the order of the first of `like`, if it has both."""
-    found = open_corpus(group, source=languages[0], target=languages[1])
+def _open_in_order(group: Sequence[str], reading: Reading, like: Sequence[Corpus]) -> Corpus:
+    """Open a corpus; if no language is chosen, in the order of the first of `like`, if it has both."""
+    found = open_corpus(group, **vars(reading))
     source, target = found.source_language, found.target_language
     turned = [(text.target_language, text.source_language) for text in like[:1]] == [(source, target)]
-    return open_corpus(group, source=target, target=source) if turned and languages == (None, None) else found
+    return open_corpus(group, source=target, target=source) if turned and reading == AS_IT_IS else found
 
 
 def read_texts(texts: Sequence[Corpus], normalizers: tuple[Normalizer, Normalizer], hooks: Hooks) -> Bitext:

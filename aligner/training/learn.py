@@ -28,6 +28,8 @@ from features.extractor import FAMILIES, FeatureSet, with_words
 from features.families.links import numbered
 from features.statistics import CorpusStatistics
 
+FOLD_FIGURES = "finished_folds", "early_folds", "fold_passes", "fold_seconds", "fold_gap"
+
 SOLVER_BYTES_PER_EDGE = 230
 """Memory that solvers need for each edge of the longest pair, beside the features."""
 
@@ -65,7 +67,7 @@ def learn(
     """Learn weights from labelled pairs by the statistics of a text, which is not read again.
 
     The default weights are kept if they make no more errors in held-out pairs than learnt weights
-    (``record["default_aer"]``).
+    (``record["default_aer"]``), unless settings say to keep what is learnt.
 
     labelled: gold, see `inputs.read_labelled`.  text: its languages and normalizers.
     kinds: of the other aligners' links of the labelled pairs.
@@ -93,11 +95,15 @@ def learn(
 
     def audited(point: TracePoint, fold: int | None) -> bool | None:
         where = "" if fold is None else f"without fold {fold} of {planned.folds}: "
-        detail = f"{where}primal {point.primal:.5g}, relative gap {point.relative_gap:.1e}"
-        hooks.on_progress(Progress("training", point.passes, settings.max_passes, "passes", detail))
+        detail = f"{where}gap {point.relative_gap:.1e}, primal {point.primal:.5g}"
+        # How many passes a solution takes is not known, but folds take about as long as all pairs.
+        hooks.on_progress(Progress("training", fold or 0, planned.folds + 1, "solutions", detail))
         return hooks.on_audit(point, fold)
 
-    stop = Stop(settings.tolerance, settings.max_passes, settings.max_seconds, interrupted=hooks.interrupted)
+    stop = Stop(
+        settings.tolerance, settings.max_passes, settings.max_seconds, interrupted=hooks.interrupted,
+        absolute_gap=settings.absolute_tolerance,
+    )  # fmt: skip
     learnt = cross_validate(
         problem, labelled.links, planned, stop=stop, seed=settings.seed, memory=settings.memory, callback=audited
     )
@@ -109,7 +115,7 @@ def learn(
     if isinstance(problem, FenchelYoungProblem) and of_default and learnt.finished_folds == planned.folds > 0:
         by_default = decode_edges(edges, default_weights().of(edges.names, offset), rewards)  # of any center
         default_aer = error_rate(labelled.links, by_default.to_links())
-    learns = default_aer is None or learnt.aer is None or learnt.aer < default_aer
+    learns = settings.weights == "learnt" or default_aer is None or learnt.aer is None or learnt.aer < default_aer
     columns = len((features if learns else replace(features, words=((), ()))).names)  # the default knows no words
     # Without folds the model has seen these pairs: with few of them its links look surer than those of new text.
     judged = JudgedLinks.of(found, labelled.links) if learnt.held_out is None else learnt.held_out
@@ -135,6 +141,7 @@ def learn(
         "notes": list(result.notes),
         "status": result.status.value,
         "converged": result.status is Status.CONVERGED,
+        "tolerance": settings.tolerance,
         **asdict(point),
         "trace": [{name: getattr(audit, name) for name in ("passes", "primal", "dual")} for audit in result.trace],
         "primal": result.primal,  # of these weights, with the dual that certifies them
@@ -145,7 +152,7 @@ def learn(
         "miss_cost": planned.costs.miss,
         "norm": float(np.linalg.norm(weights)),
         "folds": planned.folds,
-        **{name: getattr(learnt, name) for name in ("finished_folds", "fold_passes", "fold_seconds", "fold_gap")},
+        **{name: getattr(learnt, name) for name in FOLD_FIGURES},
         "calibrated_links": len(judged),
         "calibrated_on": "labelled pairs" if learnt.held_out is None else "held-out folds",
         "feature_ranges": edges.ranges()[:columns].tolist(),

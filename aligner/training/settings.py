@@ -18,7 +18,9 @@ from aligner.solvers.newton import Newton
 from aligner.solvers.registry import find_solver
 from corpora.alignment import Links
 from corpora.corpus import Languages
+from corpora.errors import counted
 from corpora.normalize import Normalizer
+from corpora.reading import Reading
 from features.extractor import FAMILIES
 from features.table import DEFAULT_MEMORY, EdgeTable
 
@@ -45,6 +47,7 @@ are linked is what annotators differ in most."""
 LossName = Literal["fenchel-young", "sparsemap", "logistic", "hinge"]
 Center = Literal["default", "zero"]
 OracleName = Literal["assignment", "scipy", "flow", "lp", "greedy"]
+KeptWeights = Literal["better", "learnt"]
 Value = TypeVar("Value")
 
 
@@ -75,6 +78,7 @@ class CountSettings:
     languages, normalizers: of source and target; languages as suffixes of file names.
     priors, dictionary: files that the translation models begin with, see `features.translation`.
     sample: of more pairs of text than these a random sample is counted.
+    columns, untranslated: how text that is one file is read, see `corpora.readers.open_corpus`.
     """
 
     languages: Languages = (None, None)
@@ -83,9 +87,15 @@ class CountSettings:
     dictionary: str | None = None
     sample: int | None = setting(None, least=1)
     seed: int = setting(0, "Seed of everything random.", least=0)
+    columns: tuple[str, str] | None = None
+    untranslated: bool = False
 
     def __post_init__(self) -> None:
         check(self)
+
+    @property
+    def reading(self) -> Reading:
+        return Reading(*self.languages, self.columns, self.untranslated)
 
 
 @dataclass(frozen=True)
@@ -134,11 +144,13 @@ class LearnSettings:
     solver: str | None = setting(None, "Of the hinge, see docs/solvers.md.", shown="bcfw")
     solver_options: Mapping[str, Any] = setting_of_names("Options of the solver, such as order.")
     oracle: OracleName | None = setting(None, "Best matchings for the hinge.", shown="assignment")
-    tolerance: float = setting(1e-3, "Relative duality gap to stop at.", least=0)
+    tolerance: float = setting(1e-3, "Duality gap to stop at, as a share of the objective.", least=0)
+    absolute_tolerance: float = setting(0.0, "Duality gap to stop at, whatever the objective; 0: none.", least=0)
     max_passes: int = setting(200, "Passes over the labelled pairs, of each solution.", least=0)
     max_seconds: float = setting(inf, "Seconds of each solution.", least=0)
     seed: int = setting(0, "Seed of everything random.", least=0)
     memory: int = setting(DEFAULT_MEMORY, "Bytes of features in memory; more are on disk.", least=0, shown="2G")
+    weights: KeptWeights = setting("better", "Weights to keep: the better ones on held-out pairs, or the learnt ones.")
 
     def __post_init__(self) -> None:
         check(self)
@@ -215,7 +227,7 @@ def plan(settings: LearnSettings, n_labels: int) -> Plan:
     enough = smooth and few and n_labels >= 2 * DEFAULT_FOLDS
     folds = _given(settings.cross_validate, DEFAULT_FOLDS if enough else 0)
     if folds and not 2 <= folds <= n_labels:
-        what = f"{n_labels} labelled pairs cannot be held out in {folds} folds"
+        what = f"{counted(n_labels, 'labelled pair')} cannot be held out in {folds} folds"
         raise SettingError(f"{what} (give from 2 to {n_labels})")
 
     oracle: OracleName = settings.oracle or "assignment"

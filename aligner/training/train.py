@@ -15,6 +15,7 @@ from aligner.training.inputs import TEXT_FACTS, Inputs, Paths, corpus_record, op
 from aligner.training.learn import Training, feature_set, learn
 from aligner.training.settings import CountSettings, LearnSettings, plan
 from corpora.corpus import Corpus
+from corpora.reading import Reading
 from corpora.threads import one_blas_thread
 from features.statistics import CorpusStatistics
 from features.translation.counting import THIS_MACHINE, Engine
@@ -43,7 +44,7 @@ def train(
 
     Raises AlignerError (CorpusError with the line) on bad data and bad settings.
     """
-    return train_on(Inputs.open(corpora, gold, links, languages=count.languages, hooks=hooks), learn, count, hooks)
+    return train_on(Inputs.open(corpora, gold, links, reading=count.reading, hooks=hooks), learn, count, hooks)
 
 
 @one_blas_thread()
@@ -92,7 +93,7 @@ def update_model(model: Model, corpora: Paths, *, hooks: Hooks = Hooks()) -> Mod
 
     See `features.statistics.CorpusStatistics.updated`.
     """
-    return update_on(model, open_corpora(corpora, model.languages, hooks), hooks)
+    return update_on(model, open_corpora(corpora, Reading(*model.languages), hooks), hooks)
 
 
 def update_on(model: Model, texts: Sequence[Corpus], hooks: Hooks) -> Model:

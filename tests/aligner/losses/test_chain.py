@@ -134,7 +134,7 @@ def test_sparse_shares_are_dense_ones(options: dict[str, str]) -> None:
     problem = random_chains(25, p=4, longest=5)  # of features in common, so that no two labellings are as good
     solver = make_solver("bcfw", **options)
     assert isinstance(solver.init(problem, np.random.default_rng(0)), SparseState)
-    compiled, *others = (run(each, solver, gap=-1.0, passes=9) for each in (problem, Plain(problem), Dense(problem)))
+    compiled, *others = (run(each, solver, gap=0.0, passes=9) for each in (problem, Plain(problem), Dense(problem)))
     for other in others:
         for ours, theirs in zip(compiled.trace, other.trace, strict=True):
             assert ours.primal == pytest.approx(theirs.primal, rel=1e-9)
@@ -149,7 +149,7 @@ def test_sparse_shares_are_dense_ones(options: dict[str, str]) -> None:
 )
 def test_compiled_passes_are_those_in_python(name: str) -> None:
     problem = random_chains(25, longest=4)
-    compiled, generic = (run(each, make_solver(name), gap=-1.0, passes=6) for each in (problem, Plain(problem)))
+    compiled, generic = (run(each, make_solver(name), gap=0.0, passes=6) for each in (problem, Plain(problem)))
     np.testing.assert_allclose(compiled.w, generic.w, rtol=1e-8, atol=1e-10)
 
 
@@ -195,6 +195,9 @@ FEATURES, LABELS = np.eye(3), [0, 1, 1]
         ({"labels": [0.5, 0, 0]}, "whole numbers"),
         ({"regularization": 0.0}, "regularization must be"),
         ({"regularization": np.nan}, "regularization must be"),
+        ({"features": FEATURES[:, 0]}, r"features of shape \(3,\)"),
+        ({"features": FEATURES[None]}, "a row for each token"),
+        ({"features": 1.0}, "a row for each token"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_told(change: dict[str, object], message: str) -> None:

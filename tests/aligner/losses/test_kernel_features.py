@@ -89,7 +89,7 @@ def test_iterates_are_those_of_the_kernelised_algorithm(make: Any, kernel: Kerne
     for passes in (1, 2, 5):
         alpha = kernelised(blocks, losses, products, passes)
         dual = np.concatenate(losses) @ alpha / N - 0.5 * alpha @ products @ alpha / (TAU * N**2)
-        found = solve(problem, Block(order=Cyclic()), stop=Stop(gap=-1.0, passes=passes))
+        found = solve(problem, Block(order=Cyclic()), stop=Stop(gap=0.0, passes=passes))
         assert found.trace[-1].dual == pytest.approx(dual, rel=1e-5)  # chains have features in single precision
     best = solve(problem, make_solver("randomized-away"), stop=Stop(gap=1e-5, passes=500))
     assert best.status.name == "CONVERGED"

@@ -45,7 +45,7 @@ class Orthants(BlockDefaults):
 
 
 def runs(problem: Any, passes: int, seeds: int, promise: dict[str, Any], **options: object) -> list[Result]:
-    stop, solver = Stop(gap=-1.0, passes=passes, audit_growth=1.0), make_solver("bcfw", order="uniform", **options)
+    stop, solver = Stop(gap=0.0, passes=passes, audit_growth=1.0), make_solver("bcfw", order="uniform", **options)
     return [solve(Approximate(problem, seed=seed, **promise), solver, stop=stop, seed=seed) for seed in range(seeds)]
 
 
@@ -99,7 +99,7 @@ def test_the_share_is_of_the_calls_and_exact_answers_change_nothing(make_problem
     assert abs(problem.asked / problem.steps - 0.3) < 0.1
     best = run(inner, make_solver("bcfw-pairwise"), gap=1e-8, passes=1000)
     assert best.dual - 1e-9 <= result.primal <= best.primal + result.trace[-1].gap
-    same, exact = (run(p, make_solver("bcfw"), gap=-1.0, passes=5) for p in (Approximate(inner), inner))
+    same, exact = (run(p, make_solver("bcfw"), gap=0.0, passes=5) for p in (Approximate(inner), inner))
     np.testing.assert_allclose(same.w, exact.w, rtol=1e-9)
 
 

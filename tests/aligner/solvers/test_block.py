@@ -68,7 +68,7 @@ def test_bcfw_is_the_algorithm_of_the_paper(order: Uniform | Permuted, make_prob
     problem = make_problem(n=30, d=6)
     rng = np.random.default_rng(4)
     w, loss = plain_bcfw(problem, np.concatenate([order.draw(30, rng) for _ in range(4)]))
-    point = solve(problem, Block(order), stop=Stop(gap=-1.0, passes=4), seed=4)
+    point = solve(problem, Block(order), stop=Stop(gap=0.0, passes=4), seed=4)
     np.testing.assert_allclose(point.w, w, rtol=1e-9, atol=1e-12)
     assert point.trace[-1].dual == pytest.approx(loss - problem.regularization / 2 * w @ w, rel=1e-9)
 
@@ -109,7 +109,7 @@ def test_gap_order_needs_fewer_oracle_calls_where_few_blocks_matter() -> None:
     problem.losses[40:] = 0.0
     problem.vectors[40:] = 0.01 * np.abs(problem.vectors[40:])
     calls = {
-        order.name: solve(problem, Block(order), stop=Stop(gap=1e-4, passes=2000), seed=1).trace[-1].oracle_calls
+        order.name: solve(problem, Block(order), absolute_gap=1e-4, passes=2000, seed=1).trace[-1].oracle_calls
         for order in (Uniform(), ByGap())
     }
     assert calls["gap"] < 0.5 * calls["uniform"]

@@ -67,7 +67,7 @@ def test_errors_and_gaps_stay_within_the_bounds(kind: str, regularization: float
 
     def run(**options: str) -> list[Result]:
         solver = make_solver("bcfw", order="uniform", **options)
-        stop = Stop(gap=-1.0, passes=PASSES, audit_growth=1.0)
+        stop = Stop(gap=0.0, passes=PASSES, audit_growth=1.0)
         return [solve(problem, solver, stop=stop, seed=seed) for seed in range(SEEDS)]
 
     def within(found: np.ndarray, bound: Callable[[int], float]) -> None:

@@ -21,7 +21,7 @@ from aligner.errors import OracleError
 from aligner.losses.hinge import MatchingProblem
 from aligner.matching import linprog_reference
 from aligner.problem import BlockDefaults, Corners
-from aligner.solvers import SOLVERS, Result, Status, Stop, TracePoint, make_solver, solve
+from aligner.solvers import SOLVERS, Result, Status, Stop, TracePoint, from_oracle, make_solver, solve
 from aligner.solvers.block import Block
 from aligner.solvers.records import Audit
 
@@ -106,6 +106,27 @@ def test_a_negative_gap_is_no_convergence() -> None:
     assert told((5.0, 1.0), (9.0, 6.0)).status is Status.NEGATIVE_GAP, "of different audits"
 
 
+@pytest.mark.parametrize("name", ["bcfw", "bcfw-gap", "randomized-away", "stochastic-subgradient", "cutting-plane"])
+def test_what_is_not_finite_names_its_block(name: str) -> None:
+    rng = np.random.default_rng(0)
+    psi, loss = rng.normal(size=(30, 4)), np.ones(30)
+
+    def corner(i: int, w: np.ndarray) -> tuple[np.ndarray, float]:
+        late = i == 12 and abs(w).max() > 0.0
+        return (psi[i] * (np.nan if late else 1.0), loss[i]) if loss[i] > psi[i] @ w or late else (0.0 * psi[i], 0.0)
+
+    problem = from_oracle(corner, n_blocks=30, n_features=4, regularization=0.1)
+    result = solve(problem, name)
+    assert result.status is Status.NOT_FINITE
+    assert "block 12 " in repr(result)
+    assert result.primal == 1.0, "of the audit before"
+    loss[17] = np.inf
+    assert "block 17 " in solve(problem, name).notes[-1]
+    loss[17], psi[18, 0] = 1.0, np.nan
+    with pytest.raises(OracleError, match=r"at block 18 .* not finite"):
+        from_oracle(corner, n_blocks=30, n_features=4, regularization=0.1)
+
+
 class Wrong(BlockDefaults):
     """A problem whose oracle answers worse than the target, which has ψ = 0 and L = 0."""
 
@@ -137,7 +158,7 @@ from aligner.losses.chain import ChainProblem
 from aligner.solvers import Stop, make_solver, solve
 tokens = np.random.default_rng(0).random((60, 4))
 problem = ChainProblem.of(tokens, np.arange(60) % 3, np.full(20, 3), regularization=0.1)
-print(solve(problem, make_solver("frank-wolfe"), stop=Stop(gap=-1.0, passes=1000, seconds=2.0)).trace[-1].passes)
+print(solve(problem, make_solver("frank-wolfe"), stop=Stop(gap=0.0, passes=1000, seconds=2.0)).trace[-1].passes)
 """
 
 
@@ -171,7 +192,7 @@ def test_interrupt_keeps_the_best_audit(make_problem: MakeProblem) -> None:
         if len(audited) == 3:
             threading.Timer(0.02, asked.set).start()
 
-    result = solve(problem, Block(), stop=Stop(gap=-1.0, passes=10**9, interrupted=asked.is_set), callback=callback)
+    result = solve(problem, Block(), stop=Stop(gap=0.0, passes=10**9, interrupted=asked.is_set), callback=callback)
     assert result.status is Status.INTERRUPTED
     assert len(audited) >= 3
     assert result.primal == min(primals)
@@ -187,7 +208,7 @@ def test_an_exception_of_ctrl_c_keeps_the_best_audit(make_problem: MakeProblem) 
         if len(audited) == 3:
             raise KeyboardInterrupt
 
-    result = solve(make_problem(n=20), Block(), stop=Stop(gap=-1.0, passes=10**9), callback=callback)
+    result = solve(make_problem(n=20), Block(), stop=Stop(gap=0.0, passes=10**9), callback=callback)
     assert result.status is Status.INTERRUPTED
     assert len(result.trace) == 3
     np.testing.assert_array_equal(result.w, audited[-1])

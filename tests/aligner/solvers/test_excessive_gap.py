@@ -51,7 +51,7 @@ def test_the_dual_value_stays_above_the_smoothed_objective(problem: Multiclass |
 
 @on_problems
 def test_the_gap_is_within_its_bound(problem: Multiclass | ChainProblem) -> None:
-    stop = Stop(gap=-1.0, passes=60, audit_growth=1.0)
+    stop = Stop(gap=0.0, passes=60, audit_growth=1.0)
     trace = solve(problem, careful(problem), stop=stop).trace
     assert len(trace) == 61
     for point in trace:

@@ -170,7 +170,7 @@ def test_a_batch_is_one_call_and_the_dual_never_falls() -> None:
 
     problem = from_oracle(counted, batched=True)
     sizes.clear()
-    result = solvers.solve(problem, Block(batch=20), gap=-1.0, passes=5)
+    result = solvers.solve(problem, Block(batch=20), gap=0.0, passes=5)
     assert sizes.count(20) >= 15
     assert max(sizes) <= 60
     duals = [point.dual for point in result.trace]
@@ -262,7 +262,7 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "a kernel of nan": (lambda: from_kernel(lambda i, arrays, w, psi: np.nan), "not finite"),
     "unknown solver": (lambda: solvers.solve(from_oracle(), "newtonian"), "unknown solver 'newtonian' .choose"),
     "unknown limit": (lambda: solvers.solve(from_oracle(), gaps=1.0), "unknown limit gaps"),
-    "limit of words": (lambda: solvers.solve(from_oracle(), gap="small"), "limit gap is not a number"),
+    "limit of words": (lambda: solvers.solve(from_oracle(), gap="small"), "limit gap is 'small' .a number from 0 on"),
     "stop": (lambda: solvers.solve(from_oracle(), "bcfw", stop=1e-3), "no Stop"),
     "another solver": (
         lambda: solvers.solve(from_oracle(), "bcfw-gap", start=solvers.solve(from_oracle(), passes=1)), "cannot go on",

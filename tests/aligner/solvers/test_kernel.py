@@ -55,8 +55,8 @@ def test_with_the_linear_kernel_it_is_bcfw(
     """Iterate by iterate; its coefficients are the expansion of the weights."""
     problem = make_problem(n=40, d=6)
     for passes in (1, 2, 5, 12):
-        ours = run(problem, KernelBlock(Linear(), order, step, average), gap=-1.0, passes=passes)
-        theirs = run(problem, Block(order, step, average), gap=-1.0, passes=passes)
+        ours = run(problem, KernelBlock(Linear(), order, step, average), gap=0.0, passes=passes)
+        theirs = run(problem, Block(order, step, average), gap=0.0, passes=passes)
         w = problem.edges.features.astype(np.float64).T @ ours.w
         np.testing.assert_allclose(w, theirs.w, rtol=1e-8, atol=1e-8)
         for our, their in zip(ours.trace, theirs.trace, strict=True):

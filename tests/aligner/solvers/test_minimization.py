@@ -231,6 +231,92 @@ def test_what_is_wrong_is_told_in_a_line() -> None:
     assert wrong.status.name == "NEGATIVE_GAP"
 
 
+def ball(slopes: Array) -> Array:
+    return np.asarray(-slopes / max(float(np.linalg.norm(slopes)), 1e-300))
+
+
+SETS: dict[str, tuple[Callable[[Array], Array], list[Any], list[Any]]] = {  # oracle, points in the set, points outside
+    "simplex": (
+        lambda g: np.eye(len(g))[np.argmin(g)],
+        [np.eye(4)[2], np.full(4, 0.25), [0.5, 0.5, 0.0, 0.0], np.full(300, 1 / 300)],
+        [np.zeros(4), np.full(4, 0.3), [0.7, 0.4, 0.0, -0.1], np.zeros(300), np.ones(3)],
+    ),
+    "l1-ball": (corner_of_ball, [np.zeros(3), [1.0, -0.5, 0.0], [0.0, 0.0, 1.5]], [[1.0, -0.6, 0.0], [1.51, 0.0, 0.0]]),
+    "ball": (ball, [np.zeros(5), np.eye(5)[0], np.full(5, 0.4)], [np.full(5, 0.5), -1.001 * np.eye(5)[3]]),
+    "cube": (
+        lambda g: -np.sign(g) + (g == 0),
+        [np.zeros(20), np.ones(20)],
+        [1.1 * np.eye(20)[4], -1.01 * np.eye(20)[0]],
+    ),
+    "triangle": (vertex_of(TRIANGLE), [*TRIANGLE, ON_A_SIDE], [[0.0, -0.01], [0.6, 0.5], [-3.0, 0.0]]),
+    "permutations": (permutation, [np.eye(5), np.full((5, 5), 0.2)], [np.zeros((5, 5)), np.eye(5)[[0] * 5]]),
+    "trace norm": (
+        of_rank_one,
+        [np.zeros((3, 4)), 0.6 * np.eye(3, 4)],
+        [np.eye(3, 4), 2.1 * np.eye(1, 3).T @ np.eye(1, 4)],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_a_start_outside_the_set_is_refused(name: str) -> None:
+    """A point outside could be the minimum of f with a gap of 0; the set is only known by its oracle."""
+    oracle, inside, outside = SETS[name]
+    for start in inside:
+        f, gradient = distance(np.asarray(start, float))
+        found = minimize(f, gradient, oracle, start=start, passes=50)
+        assert (found.status.name, found.value) == ("CONVERGED", 0.0)
+        assert len(found.trace) == 1
+    for start in outside:
+        f, gradient = distance(np.asarray(start, float))
+        with pytest.raises(SettingError, match="start is outside the set"):
+            minimize(f, gradient, oracle, start=start)
+
+
+def test_a_start_that_is_not_found_at_once_is_looked_for_at_the_end() -> None:
+    """The hull of 400 points, and a point little outside: fifty steps do not tell."""
+    rng = np.random.default_rng(0)
+    points = rng.standard_normal((400, 30))
+    mean, direction = points[:200].mean(axis=0), rng.standard_normal(30)
+    far = points @ direction
+    edge = points[far.argsort()[-30:]].mean(axis=0)
+    start = edge + (far.max() - edge @ direction + 0.05) * direction / (direction @ direction)
+    f, gradient = distance(start + 0.2 * (mean - start))
+    with pytest.raises(SettingError, match="start is outside the set"):
+        minimize(f, gradient, vertex_of(points), start=start, gap=1e-3, passes=5000)
+
+
+@every_step
+@pytest.mark.parametrize("good", [2, 3, 7, 9, 12, 20])
+def test_an_oracle_that_gets_worse_certifies_nothing(step: Any, good: int) -> None:
+    """Whenever it begins to: it returns its last vertex again, or always the first one."""
+    f, gradient = distance(np.array([0.1, 0.2, 0.3, 0.4]))
+    for stale in (lambda last: last, lambda last: np.eye(4)[0]):
+        vertices = [np.eye(4)[0]]
+
+        def oracle(slopes: Array, vertices: list[Array] = vertices, stale: Any = stale) -> Array:
+            vertices.append(np.eye(4)[np.argmin(slopes)] if len(vertices) <= good else stale(vertices[-1]))
+            return vertices[-1]
+
+        try:
+            found = minimize(f, gradient, oracle, start=np.eye(4)[0], step=step, gap=1e-3, passes=300)
+        except (OracleError, SettingError):
+            continue
+        assert found.status.name != "CONVERGED" or found.value <= 1e-6
+
+
+def test_of_a_minimum_of_zero() -> None:
+    """No relative gap can be reached but by rounding; the absolute one is there by default, and alone on demand."""
+    f, gradient = distance(np.array([0.2, 0.3, 0.5]))
+    common: dict[str, Any] = {"f": f, "gradient": gradient, "oracle": vertex_of(np.eye(3)), "start": np.eye(3)[0]}
+    found = minimize(**common, step=Away())
+    assert (found.status.name, found.gap <= 1e-6) == ("CONVERGED", True)
+    coarse = minimize(**common, step=Away(), absolute_gap=1e-2)
+    assert 1e-6 < coarse.gap <= 1e-2
+    assert coarse.trace[-1].relative_gap > 1e-2
+    assert minimize(**common, gap=1e-3, passes=20).status.name == "PASSES", "plain steps"
+
+
 def test_what_functions_see_cannot_be_written_to() -> None:
     """An oracle that changed the gradient would certify what is no minimum."""
     f, gradient = distance(ON_A_SIDE)

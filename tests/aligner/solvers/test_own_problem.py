@@ -78,7 +78,7 @@ import sys
 from aligner.solvers import Stop, check_problem, make_solver, solve
 check_problem(problem)
 for name in sys.argv[1:]:
-    result = solve(problem, make_solver(name), stop=Stop(gap=1e-4, passes=20_000, audit_growth=1.5))
+    result = solve(problem, make_solver(name), stop=Stop(0.0, 20_000, audit_growth=1.5, absolute_gap=1e-4))
     print(name, result.status.name, result.primal, result.dual)
 """
 
@@ -102,7 +102,7 @@ def test_problems_with_marginals_are_solved_by_every_solver_that_knows_them(kind
     problem = replace(Multiclass.random() if kind == "multiclass" else random_chains(), regularization=0.5)
     duals, primals = [], []
     for configuration in knowing([Configuration(name, ()) for name in SOLVERS], kind):
-        result = run(problem, configuration.solver, gap=1e-4, passes=50_000, audit_growth=1.5)
+        result = run(problem, configuration.solver, gap=0.0, absolute_gap=1e-4, passes=50_000, audit_growth=1.5)
         assert result.status is Status.CONVERGED, str(configuration)
         duals.append(result.dual)
         primals.append(result.primal)

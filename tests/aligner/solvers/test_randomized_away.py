@@ -117,7 +117,7 @@ def test_the_optimum_is_that_of_a_quadratic_program(domain: Domain, radius: floa
 def test_the_gap_is_a_certificate_however_early_it_ends(domain: Domain, passes: int) -> None:
     matrix, target = regression(12, 30, 4, seed=3)
     best = by_quadratic_program(matrix, target, domain, 2.0)
-    fit = least_squares(matrix, target, domain, 2.0, solver=RandomizedAway(sample=0.1), stop=Stop(-1.0, passes))
+    fit = least_squares(matrix, target, domain, 2.0, solver=RandomizedAway(sample=0.1), stop=Stop(0.0, passes))
     check_feasible(fit, domain, 2.0)
     assert best - 1e-9 <= fit.objective
     assert fit.objective - fit.gap <= best + 1e-9
@@ -171,7 +171,7 @@ def away_steps(matrix: np.ndarray, target: np.ndarray, radius: float, steps: int
 @pytest.mark.parametrize("passes", [1, 2, 5, 30])
 def test_a_sample_of_everything_is_the_deterministic_method(passes: int) -> None:
     matrix, target = regression(10, 20, 4, seed=5)
-    fit = least_squares(matrix, target, Domain.L1_BALL, 3.0, solver=RandomizedAway(sample=1.0), stop=Stop(-1.0, passes))
+    fit = least_squares(matrix, target, Domain.L1_BALL, 3.0, solver=RandomizedAway(sample=1.0), stop=Stop(0.0, passes))
     np.testing.assert_allclose(fit.x, away_steps(matrix, target, 3.0, passes), atol=1e-9)
 
 
@@ -213,7 +213,7 @@ class Watched(BlockDefaults):
 @pytest.mark.parametrize("sample", [0.001, 0.25, 0.4, 1.0])
 def test_only_a_sample_is_looked_at(sample: float) -> None:
     watched = Watched(LeastSquares.of(*regression(8, 40, 4), Domain.L1_BALL, 2.0))
-    trace = solve(watched, RandomizedAway(sample=sample), stop=Stop(-1.0, 1)).trace
+    trace = solve(watched, RandomizedAway(sample=sample), stop=Stop(0.0, 1)).trace
     assert {len(atoms) for atoms in watched.asked[:-1]} <= {max(1, round(40 * sample))}
     np.testing.assert_array_equal(np.sort(np.concatenate(watched.asked)), np.arange(40))
     assert trace[-1].oracle_calls == 1

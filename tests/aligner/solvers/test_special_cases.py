@@ -57,6 +57,6 @@ def test_iterates_are_those_of_coordinate_ascent(other: object, regularization: 
     signs = np.sign(rng.standard_normal(40))
     problem = Binary(rng.standard_normal((40, 5)) + 0.4 * signs[:, None], signs, regularization)
     for passes in (1, 3, 20):
-        found = solve(problem, Block(order=Cyclic()), stop=Stop(gap=-1.0, passes=passes)).dual_point
+        found = solve(problem, Block(order=Cyclic()), stop=Stop(gap=0.0, passes=passes)).dual_point
         assert found is not None
         np.testing.assert_allclose(found.v, other(problem.psi, regularization, passes), atol=1e-12)  # type: ignore[operator]

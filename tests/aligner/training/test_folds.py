@@ -39,7 +39,7 @@ def test_cross_validation_changes_no_weight(sample: Path) -> None:
     assert [*dict.fromkeys(folds)] == [None, 1, 2, 3]
     details = [p.detail for p in told if p.stage == "training"]
     for detail, fold in zip(details, folds, strict=True):
-        assert detail.startswith("primal" if fold is None else f"without fold {fold} of 3: primal")
+        assert detail.startswith("gap " if fold is None else f"without fold {fold} of 3: gap ")
 
 
 def test_an_interrupt_keeps_the_finished_folds(sample: Path) -> None:
@@ -53,6 +53,16 @@ def test_an_interrupt_keeps_the_finished_folds(sample: Path) -> None:
     assert (record["folds"], record["finished_folds"]) == (5, 2)
     assert record["learnt_aer"] is not None
     assert record["converged"]
+
+
+def test_folds_that_end_early_are_counted(sample: Path) -> None:
+    record = aligner.train(sample / "train", learn=LearnSettings(max_labelled=30, max_passes=1)).model.record
+    assert (record["converged"], record["early_folds"]) == (False, 5)
+    told = summarize_training(record)
+    assert f"at a relative gap of {record['relative_gap']:.2g}: the limit of passes was reached. 5 of 5 folds" in told
+    whole = aligner.train(sample / "train", learn=LearnSettings(max_labelled=30)).model.record
+    assert (whole["converged"], whole["early_folds"]) == (True, 0)
+    assert "early" not in summarize_training(whole)
 
 
 def test_more_folds_than_labels_are_refused_before_the_long_work(sample: Path) -> None:
@@ -78,6 +88,10 @@ def test_the_default_weights_are_kept_where_labels_do_not_help(sample: Path, tmp
     model, record = training.model, training.model.record
     assert record["aer"] == record["default_aer"] == pytest.approx(record["learnt_aer"])
     assert "are kept" in summarize_training(record)
+    learnt = aligner.train(sample / "train", learn=LearnSettings(**TIED, weights="learnt")).model
+    assert learnt.info()["weights"] == "learnt"
+    assert learnt.record["aer"] == learnt.record["learnt_aer"] == record["learnt_aer"]
+    assert "are kept" not in summarize_training(learnt.record)
     assert model.features == FeatureSet(), "no words of the labelled pairs"
     assert model.rewards.source == (0.0,), "as many links a word as asked for"
     same = default_model(model.statistics)
