@@ -1,13 +1,15 @@
 """The Python interface of eflomal, with our translation models behind it: ``import aligner.eflomal as eflomal``."""
 
+import re
 import shutil
 import warnings
 from array import array
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import pairwise, zip_longest
+from operator import itemgetter
 from pathlib import Path
 from typing import IO, Any, TextIO
 
@@ -25,9 +27,11 @@ from corpora.formats.pharaoh import parse_links
 from corpora.normalize import SPACE, Normalizer
 from corpora.ragged import F64
 from corpora.symmetrize import DIRECTIONS
-from features.translation.priors import Priors, format_priors, parse_priors
+from features.translation.priors import NULL, Priors, format_priors, parse_priors
 
 __all__ = ["Aligner", "calculate_priors", "write_priors"]
+
+_SURE = re.compile(r"(?<!\S)([0-9]+)-([0-9]+)")
 
 
 class Aligner:
@@ -73,7 +77,8 @@ class Aligner:
         priors = None
         if priors_input is not None:
             name = str(getattr(priors_input, "name", "priors_input"))
-            priors = parse_priors((line.rstrip("\n").encode() for line in priors_input), name).to_model(normalizers)
+            counts = parse_priors((line.rstrip("\n").encode() for line in priors_input), name)
+            priors = _cut(counts, self._parts).to_model(normalizers)
         if str in (type(src_input), type(trg_input)):
             raise TypeError("a text is a file that is open, or lines, not a name (use open)")
         builder, places = BitextBuilder(*normalizers), (array("i"), array("i"))
@@ -127,7 +132,7 @@ def _over(path: StrPath | None) -> Iterator[IO[bytes]]:
         yield whole
         if path is not None:
             whole.seek(0)
-            with Path(path).open("wb") if Path(path).is_file() else write_atomically(path) as output:
+            with Path(path).open("wb") if Path(path).is_file() else write_atomically(path, force=True) as output:
                 shutil.copyfileobj(whole, output)
 
 
@@ -142,12 +147,23 @@ def _part(prefix: int, suffix: int) -> Callable[[str], str]:
     return lambda word: word[:prefix] if prefix else word[-suffix:] if suffix else word
 
 
+def _cut(priors: Priors, parts: Sequence[Callable[[str], str]]) -> Priors:
+    """Priors of the parts of words that stand for words in the text."""
+    links: defaultdict[tuple[str, str], float] = defaultdict(float)
+    for words, count in priors.links.items():
+        source, target = (word if word == NULL else short(word) for word, short in zip(words, parts, strict=True))
+        links[source, target] += count
+    return priors._replace(links=links)
+
+
 def calculate_priors(
     src_sentences: Iterable[str], trg_sentences: Iterable[str], fwd_alignments: Iterable[str],
     rev_alignments: Iterable[str],
 ) -> tuple[Counter[Any], Counter[Any], Counter[Any], Counter[Any], Counter[Any]]:  # fmt: skip
     """Count links, jumps forward and in reverse, and words of both languages by how many links they have.
 
+    A link that is there twice counts twice. Jumps are between the links of neighbouring words that have any, from the
+    last link of the one to the first link of the other, in the order of the line.
     Raises ValueError for unequal numbers of lines, CorpusError for a link that is none of the two sentences.
     """
     links, jumps, fertilities = Counter[Any](), (Counter[Any](), Counter[Any]()), (Counter[Any](), Counter[Any]())
@@ -158,13 +174,14 @@ def calculate_priors(
         for side, line in enumerate(both):  # of the words that the others come of
             found = parse_links(line, "alignments", number)
             check_range(found, len(words[0]), len(words[1]), "alignments", number)
-            ordered = sorted(found.sure, key=lambda link: (link[1 - side], link[side]))
+            given = [(int(i), int(j)) for i, j in _SURE.findall(line)]
+            ordered = sorted(given, key=itemgetter(1 - side))
             steps = pairwise([(-1, -1), *ordered, (len(words[0]), len(words[1]))])  # not between links of one word
             jumps[side].update(to[side] - at[side] for at, to in steps if at[1 - side] != to[1 - side])
             numbers = Counter(link[side] for link in ordered)
             fertilities[side].update((words[side][place], n) for place, n in numbers.items())
             if side == 0:
-                links.update((words[0][i], words[1][j]) for i, j in found.sure)
+                links.update((words[0][i], words[1][j]) for i, j in given)
     return links, *jumps, *fertilities
 
 

@@ -79,8 +79,9 @@ def tell_passes(tell: Callable[[Progress], None]) -> Callable[[Pass], None]:
     numbers = count(1)
 
     def passed(found: Pass) -> None:
-        detail = f"{found.lexicon}, {'HMM' if found.hmm else 'Model 1'}, pass {found.iteration + 1}"
-        tell(Progress("translation", next(numbers), None, "passes", detail))
+        done, model = next(numbers), "HMM" if found.hmm else "Model 1"
+        detail = f"{found.lexicon}, {model}, pass {done} of {found.total}"
+        tell(Progress("translation", done, found.total, "passes", detail))
 
     return passed
 
@@ -103,7 +104,8 @@ class Pace:
 
     def __init__(self, stage: Stage, first: float = 0.0) -> None:
         detail = f"aligner {__version__}" if stage == "starting" else ""
-        self.news, self.first, self.began = Progress(stage, first, None, "pairs", detail), first, time.monotonic()
+        self.news, self.first = Progress(stage, first, None, "pairs", detail), first
+        self.started = self.began = time.monotonic()
 
     def hear(self, news: Progress) -> None:
         if news.stage != self.news.stage:
@@ -111,6 +113,24 @@ class Pace:
         self.news = news
 
     def __str__(self) -> str:
+        return ", ".join(filter(None, (self.doing, self.left)))
+
+    @property
+    def left(self) -> str:
+        """How long the rest of the stage will take, as far as that can be told."""
+        news, gained, seconds = self.news, self.news.done - self.first, time.monotonic() - self.began
+        if gained <= 0 or news.total is None:
+            return ""
+        return f"{timedelta(seconds=round((news.total - news.done) * seconds / gained))} left"
+
+    @property
+    def clock(self) -> str:
+        """What is left, or else how long the work has taken."""
+        return self.left or str(timedelta(seconds=int(time.monotonic() - self.started)))
+
+    @property
+    def doing(self) -> str:
+        """How much is done, and how fast."""
         news, gained, seconds = self.news, self.news.done - self.first, time.monotonic() - self.began or 1e-9
         total = "" if news.total is None else f" of {news.total:,.0f}"
         done = f"{news.done:.0%}" if news.unit.startswith("of ") else f"{news.done:,.0f}{total}"
@@ -122,14 +142,14 @@ class Pace:
             return f"compiling for this machine, once ({compiled.kept_kernels()} kernels so far), {parts[0]}"
         if gained > 0 and news.unit == "pairs":
             parts.append(f"{gained / seconds:,.0f} pairs/s")
-        if gained > 0 and news.total is not None:
-            parts.append(f"{timedelta(seconds=round((news.total - news.done) * seconds / gained))} left")
         return ", ".join(parts)
 
 
 @contextmanager
 def progress_bar(quiet: bool, stage: Stage = "starting", first: float = 0.0) -> Iterator[Callable[[Progress], None]]:
     """Show progress on standard error: a bar on a terminal, else a line within a second, then every ten seconds.
+
+    No line comes twice.
 
     first: how much of the stage is done before it begins.
     """
@@ -143,9 +163,11 @@ def progress_bar(quiet: bool, stage: Stage = "starting", first: float = 0.0) -> 
         return
 
     def write(seconds: float) -> None:
+        last = ""
         while not ended.wait(seconds):
-            sys.stderr.write(f"{pace.news.stage}: {pace}\n")
-            sys.stderr.flush()
+            if last != (last := f"{pace.news.stage}: {pace}\n"):
+                sys.stderr.write(last)
+                sys.stderr.flush()
             seconds = NEXT_LINE
 
     threading.Thread(target=write, args=[FIRST_LINE], daemon=True).start()
@@ -158,12 +180,18 @@ def progress_bar(quiet: bool, stage: Stage = "starting", first: float = 0.0) -> 
 @contextmanager
 def _bar(pace: Pace) -> Iterator[Callable[[Progress], None]]:
     from rich.console import Console
-    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, TextColumn
     from rich.progress import Progress as Bars
+    from rich.table import Column
 
-    columns = TextColumn("{task.description:10}"), BarColumn(16), TextColumn("{task.fields[pace]}"), TimeElapsedColumn()
+    whole, rest = Column(no_wrap=True), Column(no_wrap=True, overflow="ellipsis", ratio=1)
+    columns = (
+        TextColumn("{task.description:11}", table_column=whole), BarColumn(10),
+        TextColumn("{task.fields[pace].clock:>12}", markup=False, table_column=whole),
+        TextColumn("{task.fields[pace].doing}", markup=False, table_column=rest),
+    )  # fmt: skip
     # Messages go through the console while the bar stands: a soft wrap leaves their lines whole.
-    with Bars(*columns, console=Console(stderr=True, soft_wrap=True), transient=True) as bars:
+    with Bars(*columns, console=Console(stderr=True, soft_wrap=True), transient=True, expand=True) as bars:
         bars.add_task(pace.news.stage, total=None, pace=pace)
         (task,) = bars.tasks
 

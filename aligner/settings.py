@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, field, fields, replace
+from importlib import import_module
 from itertools import product
 from math import inf
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin, get_type_hints
@@ -15,6 +16,18 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 S = TypeVar("S", bound="DataclassInstance")
+
+SETTINGS = {
+    "align": ("aligner.model.settings", ["AlignSettings"]),
+    "train": ("aligner.training.settings", ["CountSettings", "LearnSettings"]),
+}
+"""The classes of settings that a command's `--set` changes, by command."""
+
+
+def settings_of(command: str) -> list[tuple[str, str]]:
+    """The names that a command's `--set` takes, and their meanings."""
+    module, names = SETTINGS.get(command, (__name__, []))
+    return [*describe(*(getattr(import_module(module), name) for name in names))]
 
 
 def setting(default: Any, meaning: str = "", *, least: float = -inf, most: float = inf, shown: str = "") -> Any:

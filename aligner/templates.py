@@ -87,7 +87,8 @@ def check_code(code: int, block: int) -> None:
     if code == POSITIVE_REWARD:
         raise ValueError("the last n_nonpositive weights must be at most 0")
     if code == NOT_FINITE:
-        raise ScoreError("the weights are not finite")
+        where = "the weights" if block < 0 else f"at block {block} the scores, or the corner's loss or ψ,"
+        raise ScoreError(f"{where} are not finite")
 
 
 def template(function: Callable[..., Any]) -> Callable[..., Any]:

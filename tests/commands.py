@@ -6,6 +6,7 @@ import os
 import re
 import select
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -54,6 +55,12 @@ def refused(*arguments: object, line: int = 0, stdin: bytes = b"") -> str:
     known = {"--encoding"} | {option for parameter in COMMANDS[str(arguments[0])].params for option in parameter.opts}
     assert known.issuperset(re.findall(r"(?<![\w-])--[a-z-]+", message)) or "pip install" in message, "no such option"
     return message
+
+
+def received(connection: socket.socket) -> bytes:
+    """All that comes until the other side closes."""
+    connection.settimeout(TIMEOUT)
+    return b"".join(iter(lambda: connection.recv(1 << 16), b""))
 
 
 def write(path: Path, *lines: str, end: str = "\n") -> Path:

@@ -233,6 +233,6 @@ def run(problem: object, solver: object, **limits: float) -> Result:
 def iterates(problem: object, solver: object, passes: int, seed: int = 3) -> list[np.ndarray]:
     """The weights after each pass, of which `solve` returns the best."""
     found: list[np.ndarray] = []
-    stop = Stop(gap=-1.0, passes=passes, audit_growth=1.0)
+    stop = Stop(gap=0.0, passes=passes, audit_growth=1.0)
     solve(problem, solver, stop=stop, seed=seed, measure=lambda w: found.append(w.copy()) or 0.0)  # type: ignore[arg-type]
     return found[1:]

@@ -29,7 +29,7 @@ from commands import COMMANDS, run
 
 import aligner
 from aligner.cli import app
-from aligner.cli.help import SETTINGS
+from aligner.settings import SETTINGS
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

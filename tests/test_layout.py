@@ -6,7 +6,9 @@ import ast
 import re
 import subprocess
 import sys
+import tokenize
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -50,9 +52,11 @@ SLOW = {
     "distributed",
 }  # fmt: skip
 LONGEST, LONGEST_TEST = 350, 400
-MOST_PARAMETERS, MOST_OPTIONS = 8, 24
-MOST_PRODUCT, MOST_LIBRARY, MOST_TESTS = 19_042, 9_773, 28_799
-"""Lines of Python of the packages without the library, of the library, and of tests."""
+MOST_PARAMETERS, MOST_OPTIONS = 8, 28
+MOST_TOKENS = {"product": 172_300, "library": 71_300, "tests": 328_700, "scripts": 50_600}
+"""Of Python: names, operators, numbers and strings, as packing makes fewer lines of more tokens. These bounds fall; a
+line of docs/decisions.md says for what one was raised, and what left for it.
+"""
 MOST_OF_PAGES = 3860  # lines of scripts, styles and templates
 
 TREES = {
@@ -214,17 +218,15 @@ def test_files_are_short() -> None:
 
 
 def test_the_house_grows_no_further() -> None:
-    """An issue that adds power says how many lines it may add."""
-
-    def lines(*folders: str) -> int:
-        files = [path for folder in folders for path in [*(ROOT / folder).rglob("*.py"), ROOT / f"{folder}.py"]]
-        return sum(len(path.read_text("utf-8").splitlines()) for path in files if path.exists())
-
-    library = lines(*(module.replace(".", "/") for module in LIBRARY))
-    product = lines("aligner", "corpora", "features") - library
-    assert product <= MOST_PRODUCT
-    assert library <= MOST_LIBRARY
-    assert lines("tests") <= MOST_TESTS
+    kinds = tokenize.NAME, tokenize.OP, tokenize.NUMBER, tokenize.STRING
+    tokens = Counter[str]()
+    for folder in ("aligner", "corpora", "features", "tests", "scripts"):
+        for path in (ROOT / folder).rglob("*.py"):
+            module = path.relative_to(ROOT).with_suffix("").as_posix().replace("/", ".")
+            half = folder if folder in MOST_TOKENS else "library" if within(module, LIBRARY) else "product"
+            with path.open("rb") as file:
+                tokens[half] += sum(one.type in kinds for one in tokenize.tokenize(file.readline))
+    assert {half: n for half, n in tokens.items() if n > MOST_TOKENS[half]} == {}
 
 
 def test_the_pages_stay_small() -> None:

@@ -24,7 +24,7 @@ from aligner.cli.combine import combine
 from aligner.cli.convert import convert
 from aligner.cli.evaluate import evaluate
 from aligner.cli.fast_align import fast_align
-from aligner.cli.help import Align, Panels
+from aligner.cli.help import Align, Command, Panels
 from aligner.cli.info import info
 from aligner.cli.lexicon import lexicon
 from aligner.cli.messages import answers_for_errors, prepare_streams, report_error
@@ -144,8 +144,6 @@ _PANELS: dict[str, dict[Callable[..., None], tuple[str, str, str]]] = {
             "combine test.wa test.links > both", "combine test.wa test.links test.scored --text test -o best.links",
             "combine test.wa test.links fwd > three",
         ),
-    },
-    "": {
         fast_align: (
             "fast-align -i joint -d -o -v > forward", "fast-align -i joint -d -o -v -r -p table > reverse",
             "fast-align -i joint -q 0.1 > few.links",
@@ -162,7 +160,7 @@ EXAMPLES = {command.__name__.replace("_", "-"): examples for of in _PANELS.value
 for panel, commands in _PANELS.items():
     for command, examples in commands.items():
         epilog = "\n\n".join(["Examples:", *(f"aligner {example}" for example in examples[:2])])
-        app.command(cls=Align if command is align else None, epilog=epilog, rich_help_panel=panel, hidden=not panel)(
+        app.command(cls=Align if command is align else Command, epilog=epilog, rich_help_panel=panel)(
             answers_for_errors(command)
         )
 

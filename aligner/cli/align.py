@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import warnings
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import asdict, replace
@@ -19,7 +20,9 @@ from aligner.model.settings import AlignSettings
 from aligner.progress import ignore, progress_bar
 from aligner.settings import with_values
 from corpora import SettingError
-from corpora.errors import CorpusError
+from corpora.errors import EmptyCorpus
+from corpora.left_out import OtherSpaces
+from corpora.reading import AS_IT_IS, Reading
 
 if TYPE_CHECKING:
     from aligner.model.streaming import Normalizers
@@ -32,6 +35,7 @@ _PATIENCE = 30.0
 """Seconds until a lost worker, whose shard another one takes up, has ended at last."""
 
 
+@opt.reads_corpus(hidden="columns source target")
 def align(
     source: Annotated[
         str, typer.Argument(metavar="SRC", help="Source text, or a whole corpus; - reads 'source ||| target' lines.")
@@ -47,9 +51,10 @@ def align(
     unsupervised: opt.Unsupervised = None,
     decoding: opt.DecodingName = None,
     tokenize: opt.Tokenize = False,
+    keep: opt.Keep = None,
     directions: opt.Directions = None,
     remap: opt.Remap = None,
-    columns: opt.TextColumns = None,
+    reading: Reading = AS_IT_IS,
     max_length: opt.MaxLength = None,
     skip_bad: opt.SkipBad = False,
     sample: opt.Sample = None,
@@ -63,7 +68,6 @@ def align(
     force: opt.Force = False,
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,
-    help_all: opt.HelpAll = False,
 ) -> None:
     """Align text: one line of links for each pair of lines.
 
@@ -72,9 +76,9 @@ def align(
     """
     settings = with_values(
         AlignSettings(
-            model=model, links=tuple(links or ()), offset=offset, columns=columns, shard=shard, max_length=max_length,
+            model=model, links=tuple(links or ()), offset=offset, shard=shard, max_length=max_length,
             skip_bad=skip_bad, unsupervised=unsupervised, decoding=decoding, priors=priors,
-            dictionary=dictionary, sample=sample, tokenize=tokenize,
+            dictionary=dictionary, sample=sample, tokenize=tokenize, keep=keep, **vars(reading),
         ),
         set_ or [],
     )  # fmt: skip
@@ -84,15 +88,24 @@ def align(
 
     blocks = Blocks(output, force=force) if resume else None  # these raise now, if ever
     writers = to.open()
-    with opt.skipping_pairs(settings.longest, skip_bad, settings.long_pairs) as skipping:
-        if cluster is not None:
-            from aligner.cli.cluster import align_on_cluster
+    try:
+        with opt.skipping_pairs(settings.longest, skip_bad, settings.long_pairs) as skipping:
+            if cluster is not None:
+                from aligner.cli.cluster import align_on_cluster
 
-            align_on_cluster(source, target, settings, skipping, writers[0], align_shard, cluster)
-        elif model is not None:
-            align_with_model(source, target, settings, skipping, writers[0], blocks)
-        else:
-            align_without_model(source, target, settings, skipping, writers)
+                align_on_cluster(source, target, settings, skipping, writers[0], align_shard, cluster)
+            elif model is not None:
+                align_with_model(source, target, settings, skipping, writers[0], blocks)
+            else:
+                align_without_model(source, target, settings, skipping, writers)
+    except EmptyCorpus as error:
+        if resume or error.path == remap:
+            raise
+        for writer in writers:
+            with writer.file:
+                pass
+        if not quiet:
+            say(f"{error.path}: has no lines to align")
 
 
 def align_alone(source: str, target: str | None, settings: AlignSettings, writer: Writer) -> None:
@@ -127,13 +140,11 @@ def align_with_model(
             if settings.candidates is not None:
                 loaded = loaded.with_candidates(settings.candidates)
             loaded, names = with_others(loaded, model, settings.links)
-            corpus = open_for_model(loaded, model, source, target, settings.columns)
+            corpus = open_for_model(loaded, model, source, target, settings.reading)
             if settings.shard:
                 corpus = corpus.shard(*settings.shard)
             watched = (
-                iter
-                if output.quiet
-                else Acquaintance(loaded, lambda message: say(in_options(f"warning: {message}", {"tokenize": 0})))
+                iter if output.quiet else Acquaintance(loaded, lambda message: say(in_options(f"warning: {message}")))
             )
             if target is None and source == "-" and blocks is None:
                 refuse_inputs(output.path, [model, *names])
@@ -145,25 +156,32 @@ def align_with_model(
                 corpus, digest = skipping(corpus), hashlib.sha256()
                 refuse_inputs(output.path, [corpus.source_file, corpus.target_file, model, *names])
                 pairs = check_texts(corpus, names, digest.update if blocks else len)
-                if pairs == 0 and not settings.shard:
-                    raise CorpusError(source, 0, "there are no lines to align", hint="check the file name")
+                if pairs == 0 and not (settings.shard or blocks):
+                    raise EmptyCorpus(source)
                 texts = read_again(corpus, pairs or 0)
                 if blocks is not None:
                     _take_up(blocks, corpus, model, digest.hexdigest(), settings, output)
+                    if blocks.is_finished:
+                        with blocks.written():
+                            if not output.quiet:
+                                say(f"{output.path}: finished already, {sum(blocks.counts[:1]):,} pairs")
+                            return blocks.counts
                     writer = replace(writer, file=blocks.written(), before=blocks.counts, part_ends=blocks.part_ends)
                     texts = islice(texts, sum(writer.before[:1]), None)
                 streams = [LinksFile.open(name, corpus.lengths() if pairs else None) for name in names]
                 parts = align_lines(loaded, corpus, watched(texts), streams)
-            other = open_other_tokens(output.remap, corpus, loaded.normalizers, [output.path])
+            other = open_other_tokens(output.remap, corpus, loaded.normalizers, [output.path], settings.reading)
         _tell_of_tokens(loaded.normalizers, output)
-        return writer.write(loaded.normalizers, parts, pairs, other)
+        languages = corpus.source_language or loaded.languages[0], corpus.target_language or loaded.languages[1]
+        return writer.write(loaded.normalizers, parts, pairs, other, languages)
 
 
 def _tell_of_tokens(normalizers: "Normalizers", output: Output) -> None:
     if any(side.tokenize for side in normalizers) and not (output.quiet or output.remap or output.format == "jsonl"):
-        what = "the links count words with punctuation split off, not those between spaces"
-        ways = "--remap with the text itself writes links of these; --tokenize of show, report and lexicon"
-        say(f"{what} ({ways} reads those)")
+        from corpora.apostrophes import as_option
+
+        kept = f' --keep "{as_option(normalizers)}"' if any(side.keep for side in normalizers) else ""
+        say(f"links are of tokens with punctuation split off (show, report and lexicon need --tokenize{kept}, too)")
 
 
 def align_shard(texts: Sequence[str | None], settings: AlignSettings, output: Output) -> Sequence[int]:
@@ -178,7 +196,8 @@ def align_shard(texts: Sequence[str | None], settings: AlignSettings, output: Ou
     skipping = Skipping(longest, settings.long_pairs, ignore if settings.skip_bad else None)
     blocks = Blocks(output.path, force=True, patience=_PATIENCE)
     writer = Writer(output, nullcontext(io.BytesIO()))
-    return align_with_model(str(texts[0]), texts[1], settings, skipping, writer, blocks)
+    with warnings.catch_warnings(category=OtherSpaces, action="ignore"):  # nobody joins those of shards
+        return align_with_model(str(texts[0]), texts[1], settings, skipping, writer, blocks)
 
 
 def _take_up(
@@ -211,14 +230,14 @@ def align_without_model(
         from corpora.readers import open_text
         from corpora.symmetrize import DIRECTIONS
 
-        corpus = skipping(open_text(source, target, settings.columns))
+        corpus = skipping(open_text(source, target, settings.reading))
         paths = [writer.output.path for writer in writers]
         others = [kind_of_links(name)[1] for name in settings.links]
         for path in paths:
             refuse_inputs(path, [corpus.source_file, corpus.target_file, settings.priors, settings.dictionary, *others])
         keep = output.format == "jsonl" or output.remap is not None
         text = OwnText.of(corpus, settings, keep=keep, on_progress=show)
-        other = open_other_tokens(output.remap, text.corpus or corpus, text.normalizers, paths)
+        other = open_other_tokens(output.remap, text.corpus or corpus, text.normalizers, paths, settings.reading)
         if not output.quiet:
             say(corpus.description())
         statistics, pairs = text.estimate(show), text.pairs
@@ -227,5 +246,6 @@ def align_without_model(
         parts = [text.align(statistics), *(text.decode(statistics, one) for one in DIRECTIONS[: len(paths) - 1])]
         del text, statistics
         _tell_of_tokens(normalizers, output)
+        languages = corpus.source_language, corpus.target_language
     for writer, found in zip(writers, parts, strict=True):
-        writer.write(normalizers, found, pairs, other)
+        writer.write(normalizers, found, pairs, other, languages)

@@ -11,8 +11,11 @@ from aligner.cli import options as opt
 from aligner.cli.messages import refuse_idle, say
 from aligner.cli.signals import SIGNALLED, WORDS, ignore_signals, keep_what_there_is, noted_signal
 from aligner.progress import progress_bar
+from corpora.errors import counted
+from corpora.reading import AS_IT_IS, Reading
 
 
+@opt.reads_corpus(hidden="source target")
 def annotate(
     source: Annotated[str, typer.Argument(metavar="SRC", help="Source text.")],
     output: opt.GoldPrefix,
@@ -20,6 +23,8 @@ def annotate(
         str | None, typer.Argument(metavar="TGT", help="Target text; none where SRC is a whole corpus.")
     ] = None,
     model: opt.TrainedModel = None,
+    reading: Reading = AS_IT_IS,
+    tokenize: opt.Tokenize = False,
     order: opt.AnnotationOrder = "random",
     number: opt.AnnotatedPairs = None,
     seed: opt.Seed = 0,
@@ -36,6 +41,8 @@ def annotate(
     """
     from aligner.errors import SettingError
 
+    if model is not None:
+        refuse_idle("with --model, which is trained already", tokenize=tokenize)
     refuse_idle(f"on --order {order}", seed=seed and order != "random")
     with progress_bar(quiet) as show, ExitStack() as opened:
         try:
@@ -43,21 +50,21 @@ def annotate(
             from aligner.pages.http import Server, listen
         except ModuleNotFoundError as error:
             what = f"the page to annotate on needs {error.name}, which is not installed"
-            raise SettingError(f"{what} (pip install starlette uvicorn)") from error
+            raise SettingError(f"{what} (pip install starlette uvicorn httptools)") from error
         from aligner.cli.inputs import open_for_model, with_others
         from aligner.model.model import load
         from aligner.pages.annotate.session import Session, model_of_text, read_text
         from corpora.readers import open_text
 
         if model is None:
-            corpus = open_text(source, target)
+            corpus = open_text(source, target, reading)
         else:
             loaded = load(model)
             with_others(loaded, model, [])
-            corpus = open_for_model(loaded, model, source, target)
+            corpus = open_for_model(loaded, model, source, target, reading)
         corpus.rereadable()
         listening = opened.enter_context(listen(HOST, port))
-        loaded = model_of_text(corpus, show) if model is None else loaded
+        loaded = model_of_text(corpus, show, tokenize=tokenize) if model is None else loaded
         session = Session(
             read_text(corpus, loaded), loaded, output, annotator=annotator, order=order, seed=seed, number=number,
             learns=model is None,
@@ -68,7 +75,7 @@ def annotate(
     keep_what_there_is()
     thread = Thread(target=serving.run, args=[[listening]], daemon=True)
     thread.start()
-    say(f"{len(session.queue):,} pairs to annotate at http://{HOST}:{port}/{token}/ (Ctrl-C ends)")
+    say(f"{counted(len(session.queue), 'pair')} to annotate at http://{HOST}:{port}/{token}/ (Ctrl-C ends)")
     while noted_signal() is None and thread.is_alive():
         thread.join(0.1)
     serving.should_exit = session.ended = True
@@ -77,6 +84,7 @@ def annotate(
     ignore_signals()
     if not quiet:
         word = "ended" if signum is None else WORDS[signum]
-        say(f"{word}: {len(session.store.accepted()):,} accepted pairs are in {', '.join(session.store.outputs)}")
+        accepted = counted(len(session.store.accepted()), "accepted pair")
+        say(f"{word}: {accepted} in {', '.join(session.store.outputs)}")
     if signum is not None:
         raise typer.Exit(SIGNALLED + signum)

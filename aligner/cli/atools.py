@@ -17,7 +17,7 @@ def atools(
     reverse: Annotated[str | None, typer.Option("-j", "--input_2", metavar="FILE", help="Links to combine.")] = None,
     debug: opt.Debug = False,
 ) -> None:
-    """Convert, invert or combine links with the flags of fast_align's atools, for scripts that call it.
+    """Convert or combine links with the flags of fast_align's atools, for scripts that call it.
 
     For new ones there are `aligner convert` and `aligner symmetrize`.
     """
@@ -35,7 +35,7 @@ def atools(
     if alone == (reverse is not None):
         raise SettingError(f"-c {command} takes {'one file (leave -j out)' if alone else 'two files (give -j)'}")
     if reverse is not None:
-        links = symmetrize_files(forward, reverse, command)
+        links = symmetrize_files(forward, reverse, command, as_atools=True)
     else:
         links = map(transposed, open_links(forward)) if command == "invert" else iter(open_links(forward))
     write_pharaoh(sys.stdout.buffer, links)

@@ -16,7 +16,7 @@ from aligner.model.settings import AlignSettings
 from aligner.progress import Progress, progress_bar
 from corpora import SettingError
 from corpora.encodings import named_encoding
-from corpora.errors import CorpusError
+from corpora.errors import EmptyCorpus
 from corpora.files import refuse_inputs, spill_directory, spilling_beside
 from corpora.skipping import Skipping
 from features.translation.counting import Engine
@@ -55,11 +55,11 @@ def align_on_cluster(
     _outlive_others()
     output, model = writer.output, str(settings.model)
     with spilling_beside(output.path), spill_directory("cluster") as folder, progress_bar(output.quiet) as show:
-        corpus = skipping(open_for_model(load(model), model, source, target, settings.columns).rereadable())
+        corpus = skipping(open_for_model(load(model), model, source, target, settings.reading).rereadable())
         refuse_inputs(output.path, [corpus.source_file, corpus.target_file, model])
         pairs = check_texts(corpus, [])
         if not pairs:
-            raise CorpusError(source, 0, "there are no lines to align", hint="check the file name")
+            raise EmptyCorpus(source)
         shards = min(-(-pairs // _PAIRS_A_SHARD), _MOST_SHARDS)
         files = [str(Path(file).resolve()) for file in (source, target) if file is not None]
         settings = replace(settings, model=str(Path(model).resolve()))

@@ -5,12 +5,16 @@ from typing import Annotated
 import typer
 
 from aligner.cli import options as opt
+from aligner.cli.messages import refuse_idle
 from aligner.progress import progress_bar, tell_items
+from corpora.reading import AS_IT_IS, Reading
 
 
+@opt.reads_corpus()
 def combine(
     links: Annotated[list[str], typer.Argument(metavar="LINKS", help="Links of each aligner, i-j or i-j:probability.")],
     text: opt.LinkedText = None,
+    reading: Reading = AS_IT_IS,
     output: opt.OutputFile = "-",
     force: opt.Force = False,
     quiet: opt.Quiet = False,
@@ -21,6 +25,8 @@ def combine(
     They may be several runs of one. What all of them link is linked; where they disagree, weights that come with the
     program decide.
     """
+    if text is None:
+        refuse_idle("without a text (give --text)", **vars(reading))
     with progress_bar(quiet) as show:
         from aligner.model.consensus import combine as consensus
         from corpora.conversion import side_by_side
@@ -29,7 +35,7 @@ def combine(
         from corpora.link_files import open_links
         from corpora.readers import open_corpus
 
-        corpus = None if text is None else open_corpus(text).rereadable()
+        corpus = None if text is None else open_corpus(text, **vars(reading)).rereadable()
         refuse_inputs(output, [*links, *(() if corpus is None else corpus.files)])
         lengths = [None if corpus is None else corpus.lengths() for _ in links]
         streams = [open_links(file, lengths=one, probable=True) for file, one in zip(links, lengths, strict=True)]

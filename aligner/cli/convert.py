@@ -10,8 +10,10 @@ from aligner.cli import options as opt
 from aligner.cli.messages import refuse_idle
 from aligner.progress import progress_bar, tell_items
 from corpora import SettingError
+from corpora.reading import AS_IT_IS, Reading
 
 
+@opt.reads_corpus()
 def convert(
     source: Annotated[str, typer.Argument(metavar="IN", help="Links, or a corpus with links; - is standard input.")],
     output: Annotated[str, typer.Argument(metavar="OUT", help="File to write; - is standard output.")],
@@ -22,39 +24,46 @@ def convert(
     from_: opt.FromFormat = None,
     text: opt.TextPrefix = None,
     transpose: opt.Transpose = False,
-    source_language: opt.SourceLanguage = None,
-    target_language: opt.TargetLanguage = None,
-    columns: opt.InColumns = None,
+    reading: Reading = AS_IT_IS,
     force: opt.Force = False,
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,
 ) -> None:
-    """Convert links to another format, or a corpus to plain text."""
+    """Convert links to another format, or a corpus to plain text.
+
+    The words of a CoNLL file, too, become plain text.
+
+    --source and --target name the languages where a file of links has none, as of JSON lines that become TMX.
+    """
     if target is not None:
         refuse_idle("on text (leave it or OUT2 out)", to=to, text=text, transpose=transpose, **{"from": from_})
-    else:
-        refuse_idle("on links (give OUT2, for the text)", columns=columns)
     with ExitStack() as written, progress_bar(quiet) as show:
         from corpora.conversion import convert as run
-        from corpora.conversion import files_of, format_of, write_texts
+        from corpora.conversion import files_of, format_of, write_text, write_texts
         from corpora.files import refuse_inputs, write_packed
+        from corpora.parallel import is_conll, lines_of
         from corpora.readers import open_corpus
 
-        languages = source_language, target_language
         watched = partial(tell_items, show, "writing")
         if target is not None:
             if output == target:
                 raise SettingError(f"OUT and OUT2 are both {output} (name two files)")
-            corpus = open_corpus(source, source=source_language, target=target_language, columns=columns)
+            corpus = open_corpus(source, **vars(reading))
             for name in (output, target):
                 refuse_inputs(name, corpus.files)
             files = [written.enter_context(write_packed(name, force=force)) for name in (output, target)]
             write_texts(corpus, watched(corpus.texts()), *files)
             return
         to = to or format_of(output)
+        if to is None and is_conll(source):
+            others = {"from": from_, **vars(reading)}
+            refuse_idle("on a CoNLL file, whose words are written", text=text, transpose=transpose, **others)
+            refuse_inputs(output, [source])
+            write_text(watched(lines_of(source)), written.enter_context(write_packed(output, force=force)))
+            return
         if to is None:
             raise typer.BadParameter(f"the name {output!r} does not tell the format (give --to)", param_hint="--to")
         for path in filter(None, (source, text)):
-            refuse_inputs(output, files_of(path, languages))
+            refuse_inputs(output, files_of(path, reading))
         file = written.enter_context(write_packed(output, force=force))
-        run(source, file, to=to, from_=from_, text=text, languages=languages, transpose=transpose, watched=watched)
+        run(source, file, to=to, from_=from_, text=text, reading=reading, transpose=transpose, watched=watched)

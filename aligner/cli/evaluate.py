@@ -6,16 +6,18 @@ import typer
 
 from aligner.cli import options as opt
 from aligner.progress import progress_bar
+from corpora.reading import AS_IT_IS, Reading
 
 
+@opt.reads_corpus()
 def evaluate(
     gold: Annotated[str, typer.Argument(metavar="GOLD", help="Gold links, or the PREFIX of gold texts and links.")],
     hypotheses: Annotated[
         list[str], typer.Argument(metavar="HYP", help="Links to judge, line by line as GOLD; NAME=FILE names them.")
     ],
-    source: opt.SourceLanguage = None,
-    target: opt.TargetLanguage = None,
     text: opt.LinkedText = None,
+    reading: Reading = AS_IT_IS,
+    base: opt.GoldBase = None,
     all_pairs: opt.AllPairs = False,
     confidence: opt.Confidence = 95.0,
     resamples: opt.Resamples = 1000,
@@ -35,7 +37,7 @@ def evaluate(
         from aligner.evaluation.tables import format_evaluations
 
         results = compare(
-            gold, files, names=names, source=source, target=target, text=text, all_pairs=all_pairs,
-            resamples=resamples, confidence=confidence / 100, seed=seed,
+            gold, files, names=names, text=text, base=base, all_pairs=all_pairs, resamples=resamples,
+            confidence=confidence / 100, seed=seed, **vars(reading),
         )  # fmt: skip
     print(format_evaluations(results, format_))

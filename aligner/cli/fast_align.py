@@ -57,6 +57,8 @@ def fast_align(
     """
     from corpora.files import refuse_inputs, write_packed
 
+    if not 0.0 < p0 < 1.0:
+        raise SettingError(f"-q {p0:g} is no probability (give one between 0 and 1)")
     if no_null:
         raise SettingError("-N: a word may stay without a link here (leave -N out, or give a small -q)")
     if force_align is not None:

@@ -1,7 +1,9 @@
 """Inputs of the commands that use a model: texts, links and other tokens; imported when a command is at work."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import filterfalse
+from pathlib import Path
 
 from aligner.model.default import with_links
 from aligner.model.model import Model
@@ -13,6 +15,7 @@ from corpora.files import refuse_inputs
 from corpora.link_files import kind_of_links, open_links
 from corpora.normalize import refuse_links
 from corpora.readers import open_corpus, open_text
+from corpora.reading import AS_IT_IS, Reading
 from corpora.recognize import is_stream
 
 
@@ -32,19 +35,18 @@ def with_others(loaded: Model, model: str, given: Sequence[str]) -> tuple[Model,
     return loaded, [file for _, file in others]
 
 
-def open_for_model(
-    loaded: Model, model: str, source: str, target: str | None, columns: tuple[str, str] | None = None
-) -> Corpus:
+def open_for_model(loaded: Model, model: str, source: str, target: str | None, reading: Reading = AS_IT_IS) -> Corpus:
     """Open the corpus of a source and a target text, or of one path, in the direction of a model."""
     direction = loaded.languages
-    corpus = open_text(source, target, columns, direction)
-    if target is None:
-        return corpus
-    given = corpus.source_language, corpus.target_language
+    if target is None and reading == Reading(untranslated=reading.untranslated):  # else it chooses the languages
+        reading = replace(reading, source=direction[0], target=direction[1])
+    corpus = open_text(source, target, reading)
+    given = corpus.source_language or direction[0], corpus.target_language or direction[1]
     if None not in direction and direction == given[::-1] != given:
         what = f"is {'-'.join(map(str, reversed(direction)))}, but {model} is for {'-'.join(map(str, direction))}"
-        raise CorpusError(corpus.name, 0, what, hint="give the two files in the other order")
-    return corpus
+        hint = "give the two files in the other order" if target else "choose `source` and `target`, or `columns`"
+        raise CorpusError(corpus.name, 0, what, hint=hint)
+    return replace(corpus, source_language=given[0], target_language=given[1])
 
 
 def check_texts(
@@ -64,18 +66,21 @@ def check_texts(
 
 
 def open_other_tokens(
-    path: str | None, corpus: Corpus, normalizers: Normalizers, outputs: Sequence[str]
+    path: str | None, corpus: Corpus, normalizers: Normalizers, outputs: Sequence[str], reading: Reading
 ) -> Retokenized | None:
     """Open another tokenisation of a corpus whose tokens are by these normalizers; None without a path.
 
-    Raises CorpusError if it is another text.
+    reading: of the corpus; the other one, if it is a file of the same kind, has its columns, too.  Raises CorpusError
+    if it is another text.
     """
     if path is None:
         return None
     languages = corpus.source_language, corpus.target_language
     if languages[0] == languages[1]:
         languages = None, None
-    found = Retokenized(corpus, normalizers, open_corpus(path, source=languages[0], target=languages[1]))
+    alike = Path(path).is_file() and Path(path).suffix == Path(corpus.source_file).suffix
+    reading = replace(reading if alike else AS_IT_IS, source=languages[0], target=languages[1])
+    found = Retokenized(corpus, normalizers, open_corpus(path, **vars(reading)))
     for output in outputs:
         refuse_inputs(output, found.other.files)
     found.check()

@@ -2,18 +2,23 @@
 
 import errno
 import functools
+import inspect
 import io
 import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Mapping
-from typing import Any, ParamSpec
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, ParamSpec, get_args
 
 import typer
+from typer.models import ArgumentInfo, OptionInfo
 
+from aligner.settings import settings_of
 from corpora import AlignerError, SettingError
 from corpora.errors import printable
+from corpora.left_out import LeftOut, OtherSpaces
 
 BAD_DATA = 1
 BAD_SETTING = 2
@@ -61,6 +66,28 @@ def refuse_idle(where: str, **options: object) -> None:
         raise SettingError(f"{option} has no effect {where}{'' if '(' in where else f' (leave {option} out)'}")
 
 
+_GENERAL = {"encoding": "--encoding"}
+_options: dict[str, dict[str, str]] = {"": _GENERAL}
+"""The options of each command, by the names that messages of the library have for them."""
+
+_command = ""
+"""The command at work."""
+
+
+def options_of(command: Callable[..., None]) -> dict[str, str]:
+    """The options of a command, by their own names and by the names of their parameters."""
+    found = dict(_GENERAL)
+    for name, parameter in inspect.signature(command).parameters.items():
+        info: Any = next(iter(getattr(parameter.annotation, "__metadata__", ())), None)
+        if isinstance(info, ArgumentInfo):
+            continue
+        given = [info.default, *(info.param_decls or ())] if isinstance(info, OptionInfo) else []
+        spelled = sorted((one for one in given if isinstance(one, str)), key=lambda one: not one.startswith("--"))
+        option = [*spelled, f"--{name.strip('_').replace('_', '-')}"][0]
+        found |= dict.fromkeys((name.strip("_"), option.strip("-").replace("-", "_")), option)
+    return found
+
+
 def explain(error: AlignerError | OSError | MemoryError, options: Mapping[str, Any]) -> str:
     match error:
         case OSError(errno=errno.EBADF, filename=None | "-"):
@@ -70,14 +97,70 @@ def explain(error: AlignerError | OSError | MemoryError, options: Mapping[str, A
             return f"{path}: {error.strerror or error} (check the disk)"
         case MemoryError():
             return f"not enough memory: {error} (are there very long lines?)"
-    return in_options(str(error), options)
+    return in_options(str(error))
 
 
-def in_options(message: str, options: Mapping[str, Any]) -> str:
-    """A message of the library with a command's options: `force` becomes --force, or --set force if it has --set."""
-    given = {name.rstrip("_"): f"--{name.rstrip('_').replace('_', '-')}" for name in ("encoding", *options)}
-    other = r"--set \1" if "set" in given else r"`\1`"
-    return re.sub(r"`(\w+)`", lambda name: given.get(name[1]) or name.expand(other), message)
+def in_options(message: str) -> str:
+    """A message of the library with the command's options: `force` becomes --force, a setting of --set --set NAME."""
+
+    def spelled(name: re.Match[str]) -> str:
+        own = _options[_command]
+        settings = settings_of(_command) if "set" in own and name[1] not in own else []
+        of_set = {setting.partition(".")[0]: f"--set {name[1]}" for setting, _ in settings}
+        return own.get(name[1]) or of_set.get(name[1], name[0])
+
+    return re.sub(r"`(\w+)`", spelled, message)
+
+
+@contextmanager
+def usage_in_one_line(context: typer.Context) -> Iterator[None]:
+    """Turn an error of the command line into one line in our words, and end with 2."""
+    try:
+        yield
+    except _UsageError as error:
+        message = str(error.format_message())
+        if "\n" in message:  # which is the help that `aligner` alone shows
+            raise
+        parameter: Any = getattr(error, "param", None)
+        expected = _expected(error.ctx.command.callback, parameter) if parameter is not None and error.message else None
+        message = f"{max(parameter.opts, key=len)} takes {expected}" if expected else message
+        for pattern, ours in _OURS.items():
+            message = re.sub(pattern, ours, message)
+        path = (
+            error.ctx.command_path
+            if error.ctx
+            else f"{context.command_path} {context.invoked_subcommand or ''}".strip()
+        )
+        hint = "" if message.endswith(")") else f" (see {path} --help)"
+        say(f"{path}: {message[:1].lower()}{message[1:].rstrip('.')}{hint}")
+        raise typer.Exit(BAD_SETTING) from None
+
+
+_OURS = {
+    r"^Invalid value for (.*?): ": r"\1: ", r"'(-[^']*)'": r"\1",
+    r"^Got unexpected extra arguments?(?:\(s\))? \((.*)\)$": r"too many arguments: \1",
+    r"\(Possible options: (.*)\)$": r"(did you mean \1?)",
+}  # fmt: skip
+"""What stands in place of typer's words."""
+
+_UsageError: Any = typer.BadParameter.__base__
+
+
+def _expected(command: Callable[..., None], parameter: Any) -> str | None:
+    """What an option takes, where that is a number or a choice; None where its own parser says it."""
+    annotation = inspect.signature(command).parameters[parameter.name].annotation
+    kind, info = annotation.__origin__, annotation.__metadata__[0]
+    kinds = {kind, *get_args(kind)}
+    if info.parser is not None:
+        return None
+    choices = [name for part in (kind, *get_args(kind)) for name in get_args(part) if isinstance(name, str)]
+    if choices:
+        return f"one of {', '.join(dict.fromkeys(choices))}"
+    if not kinds & {int, float}:
+        return None
+    least, most = ("" if one is None else f"{one:,}" for one in (info.min, info.max))
+    bounds = f" from {least} to {most}" if most else f" from {least} on" if least else ""
+    return f"{'a whole number' if int in kinds else 'a number'}{bounds}"
 
 
 def report_error(error: AlignerError | OSError | MemoryError, options: Mapping[str, Any]) -> int:
@@ -92,17 +175,33 @@ def report_error(error: AlignerError | OSError | MemoryError, options: Mapping[s
 
 def answers_for_errors(command: Callable[Parameters, None]) -> Callable[Parameters, None]:
     """Turn the errors a user can mend into one line and an exit code."""
+    _options[command.__name__] = options_of(command)
 
     @functools.wraps(command)
     def run(*args: Parameters.args, **kwargs: Parameters.kwargs) -> None:
+        global _command
+        _command = command.__name__
+        gathered: dict[tuple[type, str], Any] = {}  # to be told at the end, once for a file
+
+        def show(message: Warning | str, *_: object, **__: object) -> None:
+            if isinstance(message, LeftOut | OtherSpaces):
+                key = type(message), message.path
+                gathered[key] = message.joined(gathered.get(key, message))
+            else:
+                say(in_options(str(message)))
+
         try:
             with warnings.catch_warnings(category=UserWarning, action="ignore" if kwargs.get("quiet") else "always"):
-                warnings.showwarning = lambda message, *_, **__: say(in_options(str(message), kwargs))
+                warnings.filterwarnings("always", category=LeftOut)  # also where other messages are not wanted
+                warnings.showwarning = show
                 command(*args, **kwargs)
             sys.stdout.flush()
         except (AlignerError, OSError, MemoryError) as error:
             if kwargs.get("debug"):
                 raise
             raise typer.Exit(report_error(error, kwargs)) from None
+        finally:
+            for each in gathered.values():
+                say(in_options(str(each)))
 
     return run

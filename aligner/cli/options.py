@@ -1,9 +1,11 @@
 """The options of all commands, in the groups of their help; names they may take, and parsers of their values."""
 
+import csv
+import inspect
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
@@ -15,6 +17,7 @@ from aligner.cli.outputs import Format
 from aligner.model.settings import Decoding, Symmetrization
 from aligner.settings import parse_size
 from corpora import SettingError
+from corpora.reading import Reading
 
 if TYPE_CHECKING:
     from corpora.skipping import Skipping
@@ -28,7 +31,6 @@ Lexicons = Literal["tsv", "moses", "marian", "bicleaner"]
 
 # The groups of the help; what is hidden there is shown by --help-all.
 _data = partial(typer.Option, rich_help_panel="Data")
-_objective = partial(typer.Option, rich_help_panel="Objective")
 _links = partial(typer.Option, rich_help_panel="Links")
 _unsupervised = partial(typer.Option, rich_help_panel="Without a model")
 _evaluating = partial(typer.Option, rich_help_panel="Bootstrap")
@@ -49,11 +51,18 @@ def read_size(size: str | int) -> int:
 
 
 def parse_columns(columns: str) -> tuple[str, str]:
-    """Parse numbers or names of the columns of source and target, like 3,4.  Raises a usage error."""
-    if re.fullmatch(r"[1-9][0-9]*,[1-9][0-9]*|[^,0-9][^,]*,[^,0-9][^,]*", columns) is None:
+    """Parse numbers or names of the columns of source and target, like 3,4; a name with a comma has quotes.
+
+    Raises a usage error.
+    """
+    names = next(csv.reader([columns], skipinitialspace=True), [])
+    if (
+        len(names) != 2
+        or not all(names)
+        or (any(map(str.isdecimal, names)) and not re.fullmatch("[1-9][0-9]*,[1-9][0-9]*", columns))
+    ):
         raise typer.BadParameter(f"{columns!r} is not S,T (give two numbers from 1 on, like 3,4, or two names)")
-    source, target = columns.split(",")
-    return source, target
+    return names[0], names[1]
 
 
 def parse_shard(shard: str) -> tuple[int, int]:
@@ -72,17 +81,23 @@ def named_files(given: Sequence[str]) -> tuple[list[str] | None, list[str]]:
     return None if files == list(given) else [name or file for name, _, file in parts], files
 
 
+def texts_and_links(target: str | None, links: str | None) -> tuple[str | None, str | None]:
+    """TGT and LINKS of the arguments SRC TGT LINKS, or SRC LINKS, where SRC is a whole corpus."""
+    from corpora.link_files import holds_links
+
+    return (None, target) if links is None and target is not None and holds_links(target) else (target, links)
+
+
 @contextmanager
 def skipping_pairs(longest: int | None, skip_bad: bool, long_pairs: str = "empty") -> "Iterator[Skipping]":
     """The rules by which these options skip pairs; at the end a message says how many pairs were skipped."""
     from corpora.skipping import MAX_LENGTH, Skipping
 
-    words = {"columns": 0, "max_length": 0}
-    callback = (lambda error: say(in_options(f"left empty: {error}", words))) if skip_bad else None
+    callback = (lambda error: say(in_options(f"left empty: {error}"))) if skip_bad else None
     skipping = Skipping(MAX_LENGTH if longest is None else longest, long_pairs, callback)
     yield skipping
     if summary := skipping.summary():
-        say(in_options(summary, words))
+        say(in_options(summary))
 
 
 def _limit_threads(number: int | None) -> int | None:
@@ -99,8 +114,12 @@ CorpusPaths = Annotated[list[str], typer.Argument(
     "'source ||| target' lines, CSV, XLSX, TMX, XLIFF, flextext, eaf, zip, comtrans or GIZA++ A3.final.",
 )]  # fmt: skip
 GoldPrefixes = Annotated[list[str] | None, _data(metavar="PREFIX", help="Labelled pairs: texts and links; repeatable.")]
-SourceLanguage = Annotated[str | None, _data("--source", metavar="L", help="Language (file suffix) of the source.")]
-TargetLanguage = Annotated[str | None, _data("--target", metavar="L", help="Language (file suffix) of the target.")]
+_source = partial(
+    _data, "--source", metavar="L", help="Source language: chooses the file or column, else names it, as in TMX."
+)
+_target = partial(_data, "--target", metavar="L", help="Target language, likewise.")
+SourceLanguage = Annotated[str | None, _source()]
+TargetLanguage = Annotated[str | None, _target()]
 LinksFiles = Annotated[list[str] | None, _data(
     metavar="[KIND=]FILE", help="Another aligner's links, i-j or i-j:p; KIND is neural or statistical; repeatable.",
 )]  # fmt: skip
@@ -119,6 +138,10 @@ Dictionary = Annotated[str | None, _data(
 CaseFold = Annotated[bool, _data(help="Count words whatever their case.", hidden=True)]
 Tokenize = Annotated[bool, _data("--tokenize", help="Split off punctuation and Han, Kana, Thai, Lao, Khmer letters.")]
 LinkTokens = Annotated[bool, _data("--tokenize", help="The links count tokens of a model of train --tokenize.")]
+Keep = Annotated[str | None, _data(
+    "--keep", metavar="CHARS", hidden=True, show_default="apostrophes, if they are letters of the text",
+    help="With --tokenize: stay inside words where they are between letters; of SRC,TGT too.",
+)]  # fmt: skip
 Stem = Annotated[bool, _data("--stem", help="Count Snowball stems of the two languages.", hidden=True)]
 Threads = Annotated[
     int | None, _data(callback=_limit_threads, metavar="N", help="Threads at work.", min=1, show_default="all cores")
@@ -133,19 +156,16 @@ MaxLength = Annotated[int | None, _data(
 )]  # fmt: skip
 _columns = partial(
     _data, "--columns", parser=parse_columns, metavar="S,T",
-    help="Of SRC, a file with tabs: numbers from 1 on; of JSON lines and tables: names; of TMX, XLIFF: languages.",
+    help="Source and target in one file: of JSON lines and tables names, of lines with tabs numbers from 1 on, of TMX "
+    "and XLIFF languages.",
 )  # fmt: skip
-Columns = Annotated[Any, _columns()]
-InColumns = Annotated[Any, _columns(help="With OUT2, of IN: two numbers from 1 on, names or languages.")]
-TextColumns = Annotated[Any, _columns(hidden=True)]
+_untranslated = partial(_data, "--untranslated", help="Take targets that XLIFF calls untranslated.", hidden=True)
 Shard = Annotated[Any, _data(
     "--shard", parser=parse_shard, metavar="I/N", help="Align the I-th of N equal parts only (with -m).", hidden=True,
 )]  # fmt: skip
 SkipBad = Annotated[
     bool, _data("--skip-bad", help="Leave a pair empty if its line is broken, with a message.", hidden=True)
 ]
-
-# Objective
 
 # Aligning
 Remap = Annotated[str | None, _links(
@@ -189,6 +209,9 @@ Confidence = Annotated[float, _evaluating(metavar="%", help="Level of the bootst
 Resamples = Annotated[int, _evaluating(metavar="N", help="Bootstrap resamples.", min=1, max=1_000_000)]
 BootstrapSeed = Annotated[int, _evaluating("--seed", metavar="N", help="Seed of the bootstrap.", min=0)]
 AllPairs = Annotated[bool, _evaluating("--all-pairs", help="Test each pair of HYPs, p-values corrected by Holm.")]
+GoldBase = Annotated[
+    int | None, _data("--base", help="Of the first word in GOLD, as i-j.", min=0, max=1, show_default="0; in .talp 1")
+]
 LinkedText = Annotated[str | None, _data("--text", metavar="PREFIX", help="The text of the links, if GOLD has none.")]
 
 # Showing
@@ -232,7 +255,8 @@ LexiconPrefix = Annotated[str, _output("--output", "-o", metavar="PREFIX", help=
 
 # Terms
 Glossary = Annotated[str | None, _data(
-    "--check", metavar="GLOSSARY", help="List where the text translates no term as GLOSSARY does: source TAB target.",
+    "--check", metavar="GLOSSARY",
+    help="List where the text does not translate terms as GLOSSARY does: TBX, CSV, XLSX, TMX, or source TAB target.",
 )]  # fmt: skip
 LeastCount = Annotated[int, _data("--least", metavar="N", help="Occurrences of a term.", min=1)]
 LongestTerm = Annotated[int, _data("--longest", metavar="N", help="Words of a term.", min=1, max=20)]
@@ -293,3 +317,32 @@ Quiet = Annotated[bool, _output("--quiet", "-q", help="No progress and no messag
 Verbose = Annotated[bool, _output("--verbose", "-v", help="More messages.", hidden=True)]
 HelpAll = Annotated[bool, _output("--help-all", callback=show_all, is_eager=True, help="Show all options, and exit.")]
 Debug = Annotated[bool, _output("--debug", help="Show the traceback of an error.")]
+
+
+def reads_corpus(*, hidden: str = "") -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Let a command have the options of how a corpus is read, which fill its parameter `reading`, and --help-all.
+
+    hidden: those that are in --help-all alone, as is --untranslated.
+    """
+    kinds: dict[str, tuple[Any, Any]] = {
+        "columns": (Annotated[Any, _columns(hidden="columns" in hidden)], None),
+        "source_language": (Annotated[str | None, _source(hidden="source" in hidden)], None),
+        "target_language": (Annotated[str | None, _target(hidden="target" in hidden)], None),
+        "untranslated": (Annotated[bool, _untranslated()], False),
+    }
+
+    def with_options(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def run(*args: Any, help_all: bool = False, **options: Any) -> None:
+            how = {name.removesuffix("_language"): options.pop(name, default) for name, (_, default) in kinds.items()}
+            command(*args, reading=Reading(**how), **options)
+
+        signature, parameters = inspect.signature(command), []
+        for own in signature.parameters.values():
+            ours = [own.replace(name=name, annotation=kind, default=default) for name, (kind, default) in kinds.items()]
+            parameters += ours if own.name == "reading" else [own]
+        last = inspect.Parameter("help_all", parameters[-1].kind, default=False, annotation=HelpAll)
+        vars(run)["__signature__"] = signature.replace(parameters=[*parameters, last])
+        return run
+
+    return with_options

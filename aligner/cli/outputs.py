@@ -6,19 +6,21 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import IO, TYPE_CHECKING, Literal
 
 from aligner.cli.messages import say
 from aligner.progress import Progress, ignore, progress_bar
 from aligner.settings import changed, refuse_pairs
 from corpora import SettingError
+from corpora.errors import counted
 
 if TYPE_CHECKING:
     from aligner.model.decoding import Alignments
     from aligner.model.remapping import Retokenized
     from aligner.model.settings import AlignSettings
     from aligner.model.streaming import Normalizers
-    from corpora.corpus import TextLine
+    from corpora.corpus import Languages, TextLine
 
 Format = Literal["pharaoh", "scored", "jsonl", "tsv"]
 
@@ -83,14 +85,14 @@ class Writer:
 
     def write(
         self, normalizers: "Normalizers", parts: "Iterable[tuple[Sequence[TextLine], Alignments]]", pairs: int | None,
-        other: "Retokenized | None" = None,
+        other: "Retokenized | None" = None, languages: "Languages" = (None, None),
     ) -> Sequence[int]:  # fmt: skip
         """Write the links of texts as they are found; returns the pairs, links, words and linked words.
 
-        pairs: their number, if known.  other: the text of `Output.remap`.
+        pairs: their number, if known.  other: the text of `Output.remap`.  languages: of the texts.
         """
-        from aligner.model.remapping import PLAIN
         from aligner.model.streaming import FORMATS
+        from corpora.normalize import PLAIN
 
         with suppress(AttributeError, OSError, TypeError):  # batches are alike: what one gives up is for the next one
             for option, size in ((-1, 1 << 26), (-3, 1 << 24)):  # glibc's M_TRIM_THRESHOLD and M_MMAP_THRESHOLD
@@ -98,10 +100,13 @@ class Writer:
         if other is not None:
             parts, normalizers = other.remapped(parts), PLAIN
         on_terminal = self.output.path == "-" and sys.stdout.isatty()  # where the links themselves are, no bar is
+        write = FORMATS[self.output.format]
+        if self.output.format == "jsonl":
+            write = partial(write, languages=languages)
         done, links, words, linked = [*self.before, 0, 0, 0, 0][:4]
         with progress_bar(self.output.quiet or on_terminal, "aligning", done) as show, self.file as file:
             for texts, found in parts:
-                file.write(FORMATS[self.output.format](normalizers, texts, found))
+                file.write(write(normalizers, texts, found))
                 file.flush()
                 done, links = done + len(found), links + len(found.source)
                 words, linked = words + int(found.shapes.sum()), linked + int(found.linked.sum())
@@ -112,6 +117,6 @@ class Writer:
 
     def report(self, done: int, links: int, words: int, linked: int) -> None:
         if not self.output.quiet:
-            what = f"{done:,} pairs, {links:,} links, {words - linked:,} of {words:,} words without a link"
+            what = f"{counted(done, 'pair')}, {counted(links, 'link')}, {words - linked:,} of {counted(words, 'word')}"
             where = "standard output" if self.output.path == "-" else self.output.path
-            say(f"{what}, {time.monotonic() - self.began:.1f} s, written to {where}")
+            say(f"{what} without a link, {time.monotonic() - self.began:.1f} s, written to {where}")

@@ -7,6 +7,7 @@ import typer
 
 from aligner.cli import options as opt
 from aligner.progress import progress_bar, tell_items
+from corpora.reading import AS_IT_IS, Reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -15,11 +16,13 @@ if TYPE_CHECKING:
     from corpora.formats.conll import Sentence
 
 
+@opt.reads_corpus()
 def project(
     labels: Annotated[str, typer.Argument(metavar="LABELS", help="The source text with labels: a CoNLL file.")],
-    target: Annotated[str, typer.Argument(metavar="TGT", help="The target text, a sentence a line.")],
+    target: Annotated[str, typer.Argument(metavar="TGT", help="The target text, or a whole corpus with it.")],
     links: Annotated[str, typer.Argument(metavar="LINKS", help="Links of these pairs, in any format.")],
     gold: opt.GoldLabels = None,
+    reading: Reading = AS_IT_IS,
     output: opt.OutputFile = "-",
     force: opt.Force = False,
     quiet: opt.Quiet = False,
@@ -30,17 +33,18 @@ def project(
     Names and other spans (BIO), parts of speech, or the trees of CoNLL-U.
     """
     with progress_bar(quiet) as show:
+        from corpora.encodings import marked
         from corpora.files import refuse_inputs, write_packed
         from corpora.projection import project_file
 
         refuse_inputs(output, [labels, target, links, gold])
         with write_packed(output, force=force) as file:
-            found: Iterable[Sentence] = tell_items(show, "writing", project_file(labels, target, links))
+            found: Iterable[Sentence] = tell_items(show, "writing", project_file(labels, target, links, reading))
             if gold is not None:
                 found = kept = list(found)
                 report = _report(_judged(kept, gold))
             if gold is None or output != "-":
-                file.write("".join(map(str, found)).encode())
+                file.write(marked("".join(map(str, found)).encode()))
     if gold is not None:
         print(report, flush=True)
 

@@ -7,8 +7,11 @@ import typer
 from aligner.cli import options as opt
 from aligner.cli.messages import refuse_idle, say
 from aligner.progress import progress_bar
+from corpora.errors import counted
+from corpora.reading import AS_IT_IS, Reading
 
 
+@opt.reads_corpus(hidden="source target")
 def report(
     source: Annotated[str, typer.Argument(metavar="SRC", help="Source text.")],
     target: Annotated[
@@ -17,8 +20,10 @@ def report(
     links: Annotated[
         list[str] | None, typer.Argument(metavar="LINKS", help="Links of up to four systems; NAME=FILE names them.")
     ] = None,
+    reading: Reading = AS_IT_IS,
     gold: opt.ShownGold = None,
     tokenize: opt.LinkTokens = False,
+    keep: opt.Keep = None,
     model: opt.ReportedModel = None,
     confidence: opt.Confidence = 95.0,
     resamples: opt.Resamples = 1000,
@@ -57,7 +62,7 @@ def report(
         refuse_inputs(path, [*texts, *files, gold, model])
         with write_atomically(path, force=force) as file:
             record = load(model).record if model else None
-            pairs = read_pairs(*texts, files, names=names, gold=gold, tokenize=tokenize)
+            pairs = read_pairs(*texts, files, names=names, gold=gold, tokenize=tokenize, keep=keep, reading=reading)
             evaluations = pairs.evaluate(confidence=confidence / 100, resamples=resamples, seed=seed)
             if format_ == "html":
                 of_model = (model, record) if model and record is not None else None
@@ -66,4 +71,4 @@ def report(
                 text = format_evaluations(evaluations, format_) + "\n"
             file.write(text.encode(errors="replace"))
     if not quiet and path != "-":
-        say(f"{len(pairs.words[0]):,} pairs written to {path}")
+        say(f"{counted(len(pairs.words[0]), 'pair')} written to {path}")

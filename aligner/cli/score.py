@@ -15,14 +15,16 @@ from aligner.cli.messages import refuse_idle
 from aligner.cli.outputs import Output, Writer
 from aligner.model.settings import AlignSettings
 from aligner.progress import progress_bar
+from corpora.reading import AS_IT_IS, Reading
 
 _HEADER = "line", "support", "faults", "source", "target"
 
 
+@opt.reads_corpus()
 def score(
     source: Annotated[str, typer.Argument(metavar="SRC", help="Source text, or a whole corpus.")],
     target: Annotated[
-        str | None, typer.Argument(metavar="TGT", help="Target text, line by line the translation of SRC.")
+        str | None, typer.Argument(metavar="TGT|LINKS", help="Target text; or links, if SRC is a whole corpus.")
     ] = None,
     links: Annotated[
         str | None,
@@ -31,8 +33,9 @@ def score(
     model: opt.ScoringModel = None,
     output: opt.OutputFile = "-",
     format_: opt.ScoreFormat = "tsv",
-    columns: opt.Columns = None,
+    reading: Reading = AS_IT_IS,
     tokenize: opt.Tokenize = False,
+    keep: opt.Keep = None,
     threads: opt.Threads = None,
     force: opt.Force = False,
     quiet: opt.Quiet = False,
@@ -42,7 +45,8 @@ def score(
 
     Or list the worst pairs first. By a model (-m), or by what the text itself says of who translates whom.
     """
-    settings = AlignSettings(model=model, columns=columns, tokenize=tokenize)
+    target, links = opt.texts_and_links(target, links)
+    settings = AlignSettings(model=model, tokenize=tokenize, keep=keep, **vars(reading))
     (writer,) = Output(output, "jsonl" if format_ == "worst" else format_, force=force, quiet=quiet).open()
     if format_ != "worst":
         _score(source, target, links, settings, writer)
@@ -61,7 +65,7 @@ def _score(source: str, target: str | None, links: str | None, settings: AlignSe
     if links is None:
         align_alone(source, target, settings, writer)
         return
-    refuse_idle("on links of two texts (leave LINKS out)", columns=settings.columns, tokenize=settings.tokenize)
+    refuse_idle("on links (leave LINKS out)", tokenize=settings.tokenize)
     from corpora.files import refuse_inputs
 
     with progress_bar(writer.output.quiet):
@@ -72,13 +76,14 @@ def _score(source: str, target: str | None, links: str | None, settings: AlignSe
 
         model = settings.model or "aligner.model"
         loaded = load(model)
-        corpus = open_for_model(loaded, model, source, target).in_tokens(loaded.normalizers)
+        corpus = open_for_model(loaded, model, source, target, settings.reading).in_tokens(loaded.normalizers)
         loaded = replace(loaded, normalizers=without_tokenizing(loaded.normalizers))
         refuse_inputs(writer.output.path, [*corpus.files, model, links])
         pairs = check_texts(corpus, [links], probable=False)
         streams = [LinksFile.open(links, corpus.lengths() if pairs else None, probable=False)]
         parts = align_lines(loaded, corpus, read_again(corpus, pairs or 0), streams, given=True)
-    writer.write(loaded.normalizers, parts, pairs)
+        languages = corpus.source_language or loaded.languages[0], corpus.target_language or loaded.languages[1]
+    writer.write(loaded.normalizers, parts, pairs, languages=languages)
 
 
 def _worst_first(pairs: IO[bytes]) -> Iterator[tuple[object, ...]]:

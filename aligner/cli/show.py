@@ -7,8 +7,10 @@ import typer
 
 from aligner.cli import options as opt
 from corpora.errors import CorpusError
+from corpora.reading import AS_IT_IS, Reading
 
 
+@opt.reads_corpus()
 def show(
     source: Annotated[str, typer.Argument(metavar="SRC", help="Source text.")],
     target: Annotated[
@@ -17,8 +19,10 @@ def show(
     links: Annotated[
         str | None, typer.Argument(metavar="LINKS", help="Links of these pairs: of jsonl the words, too.")
     ] = None,
+    reading: Reading = AS_IT_IS,
     gold: opt.ShownGold = None,
     tokenize: opt.LinkTokens = False,
+    keep: opt.Keep = None,
     number: opt.ShownPairs = 10,
     first: opt.FirstShown = 1,
     debug: opt.Debug = False,
@@ -27,13 +31,14 @@ def show(
     from rich.console import Console
 
     from aligner.cli.grid import COLOURS, SHAPES, draw_grid
+    from corpora.apostrophes import tokenizing
     from corpora.link_files import open_links, open_scored_links
-    from corpora.normalize import Normalizer
     from corpora.readers import open_text
 
-    texts = (source, target) if links is not None else (source, None)
+    texts = source, target if links else None
     links = links or target
-    corpus = open_text(*texts).rereadable().in_tokens((Normalizer(tokenize=tokenize),) * 2)
+    corpus = open_text(*texts, reading).rereadable()
+    corpus = corpus.in_tokens(tokenizing(tokenize, keep, [corpus]))
     scored = open_scored_links(links, corpus.lengths)
     lengths = None if scored.format == "jsonl" else corpus.lengths()
     truths = open_links(gold, lengths=lengths) if gold else repeat(None)

@@ -15,6 +15,8 @@ from aligner.cli.messages import refuse_idle, say
 from aligner.cli.outputs import Output
 from aligner.model.settings import AlignSettings
 from corpora import SettingError
+from corpora.errors import counted
+from corpora.reading import AS_IT_IS, Reading
 
 if TYPE_CHECKING:
     from corpora.terms import Pair, Term
@@ -24,17 +26,19 @@ _DEVIATIONS = "pair", "term", "expected", "found", "source", "target"
 _ENDS = "tsv", "csv", "xlsx", "tbx", "html"
 
 
+@opt.reads_corpus(hidden="source target")
 def terms(
     source: Annotated[str, typer.Argument(metavar="SRC", help="Source text, or a whole corpus.")],
     target: Annotated[
-        str | None, typer.Argument(metavar="TGT", help="Target text, line by line the translation of SRC.")
+        str | None, typer.Argument(metavar="TGT|LINKS", help="Target text; or links, if SRC is a whole corpus.")
     ] = None,
     links: Annotated[
         str | None, typer.Argument(metavar="LINKS", help="Links of these pairs; without them they are aligned first.")
     ] = None,
     model: opt.TrainedModel = None,
-    columns: opt.Columns = None,
+    reading: Reading = AS_IT_IS,
     tokenize: opt.Tokenize = False,
+    keep: opt.Keep = None,
     check: opt.Glossary = None,
     least: opt.LeastCount = 3,
     longest: opt.LongestTerm = 4,
@@ -55,21 +59,26 @@ def terms(
         raise SettingError(f"{output} ends in none of {', '.join(f'.{one}' for one in ends)} (name it so)")
     if check is not None:
         refuse_idle("with --check", least=least != 3, longest=longest != 4, stop=stop)
+    target, links = opt.texts_and_links(target, links)
     if links is not None:
-        refuse_idle("on links of two texts (leave LINKS out)", model=model, columns=columns)
+        refuse_idle("on links (leave LINKS out)", model=model)
+    from corpora.apostrophes import tokenizing
     from corpora.conversion import word_pairs
     from corpora.files import read_lines, refuse_inputs, spill_file
     from corpora.formats.jsonl import write_jsonl
     from corpora.formats.sheets import kind_of_rows, write_rows
+    from corpora.glossaries import read_glossary
     from corpora.link_files import open_links
-    from corpora.normalize import Normalizer
     from corpora.readers import open_text
-    from corpora.terms import deviations, find_terms, read_glossary
+    from corpora.terms import deviations, find_terms
 
+    settings = AlignSettings(model=model, tokenize=tokenize, keep=keep, **vars(reading))
     kind_of_rows(output)  # which raises now, if ever
-    corpus = open_text(source, target, columns)
+    corpus = open_text(source, target, reading)
     refuse_inputs(output, [*corpus.files, links, check, stop])
-    glossary = [] if check is None else read_glossary(check)
+    languages = reading.source or corpus.source_language, reading.target or corpus.target_language
+    normalizers = tokenizing(tokenize, keep, [corpus] if corpus.can_be_read_twice else [])
+    glossary = [] if check is None else read_glossary(check, languages, normalizers)
     words = (
         set() if stop is None else {w.decode(errors="replace").casefold() for n in read_lines(stop) for w in n.split()}
     )
@@ -84,21 +93,21 @@ def terms(
 
         if links is None:
             to_pairs = replace(writer, file=nullcontext(spill))
-            align_alone(source, target, AlignSettings(model=model, columns=columns, tokenize=tokenize), to_pairs)
+            align_alone(source, target, settings, to_pairs)
         else:
-            corpus = corpus.rereadable().in_tokens((Normalizer(tokenize=tokenize),) * 2)
+            corpus = corpus.rereadable()
+            corpus = corpus.in_tokens(normalizers)
             found_links = open_links(links, lengths=corpus.lengths())
             write_jsonl(spill, word_pairs(corpus, found_links))
         if check is not None:
             rows = [(one[0], one[1], " | ".join(one.expected), *one[3:]) for one in deviations(pairs(), glossary)]
             write_rows(file, end, _DEVIATIONS, rows)
-            done = f"{len(rows):,} occurrences that are translated otherwise"
+            done = counted(len(rows), "occurrence") + " with another translation"
         else:
             found = find_terms(pairs, least=least, longest=longest, stop=words)
-            languages = corpus.source_language or "und", corpus.target_language or "und"
             name = " – ".join(dict.fromkeys(Path(side).name for side in (corpus.source_file, corpus.target_file)))
-            _write(file, end, found, pairs(), languages, name)
-            done = f"{len(found):,} terms"
+            _write(file, end, found, pairs(), (languages[0] or "und", languages[1] or "und"), name)
+            done = counted(len(found), "term")
     if not quiet:
         say(f"{done}, written to {'standard output' if output == '-' else output}")
 
@@ -114,6 +123,8 @@ def _write(
     elif end == "tbx":
         from corpora.formats.tbx import write_tbx
 
+        if languages[0] == languages[1]:
+            languages = "x-source", "x-target"  # of private use
         spellings = ([(term.source, term.target), *term.forms] for term in found)
         concepts = (
             [(code, [*dict.fromkeys(form[side] for form in forms)]) for side, code in enumerate(languages)]

@@ -2,7 +2,7 @@
 
 import json
 from contextlib import ExitStack
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import count as count_up
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,26 +10,28 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from aligner.cli import options as opt
-from aligner.cli.messages import BAD_DATA, NOT_CONVERGED, refuse_idle, say
+from aligner.cli.messages import BAD_DATA, NOT_CONVERGED, in_options, refuse_idle, say
 from aligner.cli.signals import SIGNALLED, WORDS, ignore_signals, keep_what_there_is, noted_signal
 from aligner.progress import Hooks, progress_bar
 from aligner.settings import with_values
 from corpora.errors import CorpusError
+from corpora.reading import AS_IT_IS, Reading
 
 if TYPE_CHECKING:
     from aligner.model.model import Model
+    from aligner.model.streaming import Normalizers
     from aligner.solvers import TracePoint
     from corpora.corpus import Corpus
-    from corpora.normalize import Normalizer
 
 
+@opt.reads_corpus(hidden="columns")
 def train(
     corpus: opt.CorpusPaths,
     gold: opt.GoldPrefixes = None,
-    source: opt.SourceLanguage = None,
-    target: opt.TargetLanguage = None,
+    reading: Reading = AS_IT_IS,
     links: opt.LinksFiles = None,
     tokenize: opt.Tokenize = False,
+    keep: opt.Keep = None,
     stem: opt.Stem = False,
     case_fold: opt.CaseFold = True,
     update: opt.Update = None,
@@ -49,7 +51,6 @@ def train(
     quiet: opt.Quiet = False,
     verbose: opt.Verbose = False,
     debug: opt.Debug = False,
-    help_all: opt.HelpAll = False,
 ) -> None:
     """Learn a model from a corpus and labelled pairs.
 
@@ -81,10 +82,12 @@ def train(
         ExitStack() as connected,
     ):  # fmt: skip
         from aligner.model.model import load
+        from aligner.model.streaming import kept as rereadable
         from aligner.training.figures import format_audit, format_interruption, format_training, summarize_training
         from aligner.training.inputs import Inputs
         from aligner.training.settings import CountSettings, LearnSettings
         from aligner.training.train import learn_on, train_on, update_on
+        from corpora.apostrophes import as_option, tokenizing
         from features.translation.counting import THIS_MACHINE
 
         engine = THIS_MACHINE
@@ -95,19 +98,21 @@ def train(
         learn = with_values(LearnSettings(), set_ or [], CountSettings)
         of_learning: dict[str, Any] = {"gold": gold, "links": links, "trace": trace}
         of_text: dict[str, Any] = {
-            "source": source, "target": target, "sample": sample, "priors": priors, "dictionary": dictionary,
-            "tokenize": tokenize, "stem": stem, "no_case_fold": not case_fold, "cluster": cluster,
+            "source": reading.source, "target": reading.target, "sample": sample, "priors": priors,
+            "dictionary": dictionary, "tokenize": tokenize, "keep": keep, "stem": stem,
+            "no_case_fold": not case_fold, "cluster": cluster,
         }  # fmt: skip
         if update is not None:
             why = "with --update, which changes a model's statistics only"
             refuse_idle(why, **of_learning, **of_text, set=set_, strict=strict, statistics=statistics)
         if statistics is not None:
-            refuse_idle("with --statistics, where the text is the labelled pairs", gold=gold, **of_text)
+            why = "with --statistics, where the text is the labelled pairs"
+            refuse_idle(why, gold=gold, **(of_text | vars(reading)))
         old = None if update is None and statistics is None else load(update or str(statistics))
         if old is not None:
-            source, target = old.languages
+            reading = replace(reading, source=old.languages[0], target=old.languages[1])
         hooks = Hooks(describe, show, audited, lambda: noted_signal() is not None, skipping)
-        inputs = Inputs.open(corpus, gold or (), links or (), languages=(source, target), hooks=hooks)
+        inputs = Inputs.open(corpus, gold or (), links or (), reading=reading, hooks=hooks)
         if old is None and not inputs.labelled:
             refuse_idle("without labelled pairs, which are not there (give --gold)", **of_learning)
         for name in filter(None, (model, trace)):
@@ -118,10 +123,19 @@ def train(
             training = learn_on(old, inputs, learn, hooks)
             made = training.model
         else:
-            normalizers = _normalizers(inputs.texts[0], stem, case_fold, tokenize)
+            if tokenize and keep is None:
+                inputs = replace(inputs, texts=tuple(map(rereadable, inputs.texts)))  # which are read twice
+            normalizers = tokenizing(tokenize, keep, inputs.texts)
+            if keep is None and as_option(normalizers) and not quiet:
+                say(f'apostrophes are letters of the text, as --keep "{as_option(normalizers)}" says')
+            normalizers = _normalizers(inputs.texts[0], stem, case_fold, normalizers)
             count = with_values(
-                CountSettings((source, target), normalizers, priors, dictionary, sample), set_ or [], LearnSettings
-            )
+                CountSettings(
+                    (reading.source, reading.target), normalizers, priors, dictionary, sample,
+                    columns=reading.columns, untranslated=reading.untranslated,
+                ),
+                set_ or [], LearnSettings,
+            )  # fmt: skip
             training = train_on(inputs, learn, count, hooks, engine)
             made = training.model
     written = _save(made, model, force=force)
@@ -129,7 +143,7 @@ def train(
         for line in format_training(made.record).split("\n"):
             say(line)
     if not quiet:
-        say(f"{summarize_training(made.record)}{f' Model written to {model}' if written == model else ''}")
+        say(f"{in_options(summarize_training(made.record))}{f' Model written to {model}' if written == model else ''}")
     if written != model:
         say(f"{model}: a file of this name has appeared during training (the model is in {written})")
     if trace_file is not None:
@@ -150,15 +164,15 @@ def train(
         raise typer.Exit(NOT_CONVERGED)
 
 
-def _normalizers(first: "Corpus", stem: bool, case_fold: bool, tokenize: bool) -> "tuple[Normalizer, Normalizer]":
+def _normalizers(first: "Corpus", stem: bool, case_fold: bool, tokenizing: "Normalizers") -> "Normalizers":
     """The normalizers of both sides; stems are of the languages of the first corpus."""
-    from corpora.normalize import Normalizer
-
     languages = first.source_language, first.target_language
     if stem and None in languages:
         raise CorpusError(first.name, 0, "its languages are not known", hint="give --source and --target for --stem")
     source, target = languages if stem else (None, None)
-    return Normalizer(case_fold, tokenize, source), Normalizer(case_fold, tokenize, target)
+    sides = zip(tokenizing, (source, target), strict=True)
+    first_side, second_side = (replace(side, casefold=case_fold, stem=stem) for side, stem in sides)
+    return first_side, second_side
 
 
 def _save(made: "Model", path: str, *, force: bool) -> str:

@@ -4,7 +4,7 @@ Links are given as paths, as `Links`, or as `Alignments` or any sets of (source,
 """
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any, Literal, NamedTuple
@@ -14,16 +14,18 @@ import numpy.typing as npt
 
 from aligner._version import __version__
 from aligner.evaluation.counts import Interval, Scores, bootstrap, count, percentile_interval, scores
+from aligner.evaluation.reading import AnyLinks, name_of, read, read_from, reading, short_names, warn_of_bases
 from corpora import SettingError
-from corpora.alignment import Link, Links, check_range
-from corpora.errors import CorpusError
+from corpora.alignment import FROM_ONE, Links, check_range
+from corpora.corpus import word_counts
+from corpora.errors import CorpusError, counted
 from corpora.files import StrPath
-from corpora.link_files import INDEX_BASES, read_links
+from corpora.link_files import INDEX_BASES
 from corpora.ragged import I64
 from corpora.readers import open_corpus
+from corpora.reading import Reading
 from corpora.recognize import is_stream
-
-AnyLinks = StrPath | Links | Iterable[Iterable[Link]]
+from corpora.spaces import noticing_spaces
 
 _LENGTH_BINS = {"0-10": (0, 10), "11-20": (11, 20), "21-30": (21, 30), "31-40": (31, 40), "41+": (41, np.inf)}
 
@@ -102,7 +104,7 @@ class Evaluation:
 
     def __repr__(self) -> str:
         figures = f"precision {100 * self.precision:.2f} %, recall {100 * self.recall:.2f} %"
-        return f"Evaluation({self.name}: AER {100 * self.aer:.2f} %, {figures}, {self.pairs} pairs)"
+        return f"Evaluation({self.name}: AER {100 * self.aer:.2f} %, {figures}, {counted(self.pairs, 'pair')})"
 
     def to_dict(self) -> dict[str, Any]:
         """The evaluation as JSON values: an object of the list that ``aligner evaluate --format json`` prints.
@@ -159,7 +161,7 @@ def evaluate(gold: AnyLinks, answers: AnyLinks, *, baseline: AnyLinks | None = N
     baseline: links to test the difference in AER against.  settings: see `Judging`.  errors: see `compare`.
     """
     systems = {"baseline": baseline, "answers": answers} if baseline is not None else {"answers": answers}
-    names = short_names([_name(links, name) for name, links in systems.items()])
+    names = short_names([name_of(links, name) for name, links in systems.items()])
     return compare(gold, [*systems.values()], names=names, **settings)[-1]
 
 
@@ -167,9 +169,10 @@ def evaluate(gold: AnyLinks, answers: AnyLinks, *, baseline: AnyLinks | None = N
 class Judging:
     """The settings of a comparison.  Raises ValueError if they are out of range.
 
-    text: the corpus of the links.  source, target: its languages, or those of a text given as gold.
-    source_lengths: (n,) tokens of each source sentence. Without it and without a text the length of a pair is taken
-        to be 1 + the greatest source position linked in the gold or by any system (0 if there is no link).
+    text: the corpus of the links.
+    source, target, columns, untranslated: how that, or a text given as gold, is read, see `open_corpus`.
+    base: the number of a sentence's first word in gold in the Pharaoh format; None: 1 in ``.talp``, 0 elsewhere.
+    source_lengths: (n,) tokens of each source sentence; without it and a text, 1 + its last position that is linked.
     all_pairs: test each pair of systems, see `PairedTest.holm`.
     resamples, seed: of the bootstrap over sentence pairs.  confidence: of the intervals, in (0, 1).
     """
@@ -178,15 +181,20 @@ class Judging:
     target: str | None = None
     source_lengths: npt.ArrayLike | None = None
     text: StrPath | None = None
+    base: int | None = None
     all_pairs: bool = False
     resamples: int = 1000
     confidence: float = 0.95
     seed: int = 12345
+    columns: tuple[str, str] | None = None
+    untranslated: bool = False
 
     def __post_init__(self) -> None:
         if not 1 <= self.resamples <= 1_000_000 or not 0.0 < self.confidence < 1.0:
             bounds = "must be from 1 to 1,000,000 and confidence"
             raise ValueError(f"resamples {self.resamples} {bounds} {self.confidence} in (0, 1)")
+        if self.base not in (None, 0, 1):
+            raise ValueError(f"base must be 0 or 1, not {self.base}")
 
 
 def compare(
@@ -200,40 +208,51 @@ def compare(
     """Judge the links of systems against one gold; every system but the first is also tested against the first.
 
     gold: may also be the prefix of texts and links, of the languages source and target.
-    systems: by their names, or with `names` in the same order; files without names are called
-        by `short_names`.
+    systems: by their names, or with `names` in the same order; files without names are called by `short_names`.
     gold_name: of gold that is not a file, for messages and the signature.  settings: see `Judging`.
 
-    Raises CorpusError on a broken file, if the gold is empty or a system has another number of pairs, and ValueError
-    for settings out of range.
+    Raises CorpusError on a broken file, empty gold or another number of pairs, ValueError for settings out of range.
     """
     how = Judging(**settings)
     if isinstance(systems, Mapping):
         names, systems = [*systems], [*systems.values()]
     sentences: list[tuple[int, int]] | None = None
     has_text = isinstance(gold, str | os.PathLike) and not (Path(gold).is_file() or is_stream(gold))
-    if how.text is not None if has_text else how.text is None and (how.source or how.target):
-        raise SettingError("`text`, `source` and `target` are of a text, once (give a text as gold, or as `text`)")
+    reading = Reading(how.source, how.target, how.columns, how.untranslated)
+    if has_text and how.text is not None:
+        raise SettingError("`text` has no effect where gold is a text (leave it out)")
     with_text, source_lengths = str(gold) if has_text else how.text, how.source_lengths
-    if with_text is not None:
-        corpus = open_corpus(with_text, source=how.source, target=how.target)
-        sentences = list(corpus.lengths())
+    if with_text is None:
+        reading.refuse("is of a text, which is not there", "give one as gold, or as `text`")
+    else:
+        corpus = open_corpus(with_text, **vars(reading))
+        sentences = list(word_counts(noticing_spaces(corpus)))
         source_lengths = [length for length, _ in sentences]
-    truth = corpus.links().read() if has_text else _read(gold, lengths=sentences)
-    gold_name, pairs = _name(gold, gold_name), len(truth)
+    try:
+        if how.base is not None:
+            truth = read_from(how.base, corpus.files[-1] if has_text and corpus.has_links else gold, sentences)
+        else:
+            truth = corpus.links().read() if has_text else read(gold, lengths=sentences)
+    except CorpusError as error:
+        if error.hint == FROM_ONE:
+            hint = FROM_ONE.replace(".talp", ".talp, or give `base` 1")
+            error = CorpusError(error.path, error.line, error.what, hint=hint)
+        raise error from None
+    gold_name, pairs = name_of(gold, gold_name), len(truth)
     if pairs == 0:
         raise CorpusError(gold_name, 0, "the gold has no sentence pairs", hint="check how it was made")
     given = names or [f"system {number}" for number, _ in enumerate(systems, 1)]
-    places = [_name(system, name) for system, name in zip(systems, given, strict=True)]
+    places = [name_of(system, name) for system, name in zip(systems, given, strict=True)]
     titles = names or short_names(places)
-    found = [_read(system, sentences=range(1, pairs + 1)) for system in systems]
+    found = [read(system, sentences=range(1, pairs + 1)) for system in systems]
     for title, those in zip(places, found, strict=True):
         if len(those) != pairs:
-            what = f"has {len(those)} lines but the gold {gold_name} has {pairs}"
+            what = f"has {counted(len(those), 'line')} but the gold {gold_name} has {pairs}"
             hint = "one line per sentence pair, empty lines too"
             raise CorpusError(title, min(pairs, len(those)), what, hint=hint)
         for line, (its_links, length) in enumerate(zip(those, sentences or (), strict=False), 1):
-            check_range(its_links, *length, title, line)
+            check_range(its_links, *length, title, line, INDEX_BASES.get(those.format, 1))
+    warn_of_bases([gold_name, *places], [truth, *found], isinstance(gold, str | os.PathLike))
     lengths = np.zeros(pairs, np.int64) if source_lengths is None else np.asarray(source_lengths, np.int64)
     if lengths.shape != (pairs,):
         raise ValueError(f"source_lengths has shape {lengths.shape}, not ({pairs},)")
@@ -286,32 +305,6 @@ def _tests(
     return tests
 
 
-def _name(links: AnyLinks, otherwise: str) -> str:
-    return os.fspath(links) if isinstance(links, str | os.PathLike) else otherwise
-
-
-def short_names(paths: Sequence[str]) -> list[str]:
-    """Shorten paths to their last parts, as many as distinguish them.
-
-    >>> short_names(["runs/one/test.links", "runs/two/test.links"])
-    ['one/test.links', 'two/test.links']
-    """
-    ends = (["/".join(PurePath(path).parts[-length:]) for path in paths] for length in range(1, 100))
-    return next((names for names in ends if len({*names}) == len({*paths})), [*paths])
-
-
-def _read(links: AnyLinks, **known: Any) -> Links:
-    """Read links from a path, or pack them from a sequence.  known: arguments of `read_links` about sentences."""
-    if isinstance(links, str | os.PathLike):
-        return read_links(links, **known)
-    if isinstance(links, Links):
-        return links
-    sets = list(links)
-    if any(isinstance(one, str) for one in sets):
-        raise TypeError("the links of a pair are (source, target) positions, not a string (give a file by its path)")
-    return Links.from_sets(sets)
-
-
 def _by_length(system: I64, lengths: I64) -> tuple[LengthRow, ...]:
     """Score the pairs of each length bin; bins without pairs are left out."""
     rows = []
@@ -327,8 +320,8 @@ def _by_length(system: I64, lengths: I64) -> tuple[LengthRow, ...]:
 def _signature(gold: Links, hypothesis: Links, gold_name: str, how: Judging) -> str:
     """The settings that change the figures; AERs with different signatures are not comparable."""
     parts = {
-        "gold": f"{PurePath(gold_name).name},{_reading(gold)}",
-        "links": _reading(hypothesis),
+        "gold": f"{PurePath(gold_name).name},{reading(gold)}",
+        "links": reading(hypothesis),
         "f1": "sure+possible",
         "null": "ignored",
         "pairs": str(len(gold)),
@@ -338,9 +331,3 @@ def _signature(gold: Links, hypothesis: Links, gold_name: str, how: Judging) -> 
         "version": __version__,
     }
     return "|".join(f"{key}:{value}" for key, value in parts.items())
-
-
-def _reading(links: Links) -> str:
-    """The format of links, the number of a sentence's first word there, and whether any link is only possible."""
-    read_as = f"{links.format},base-{INDEX_BASES[links.format]}" if links.format else "arrays"
-    return f"{read_as},{'all-sure' if links.sure.all() else 'sure-and-possible'}"

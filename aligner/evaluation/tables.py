@@ -32,9 +32,8 @@ def format_text(evaluations: Sequence[Evaluation], layout: str = "text") -> str:
         for metric in _METRICS:
             row += [percent(getattr(evaluation, metric)), _interval(evaluation.intervals[metric])]
         rows.append(row)
-    gold = (
-        f"Gold {first.gold}: {first.pairs} sentence pairs, {first.sure} sure links, {first.possible} sure or possible"
-    )
+    pairs = f"{first.pairs} sentence pair{'s' * (first.pairs != 1)}"
+    gold = f"Gold {first.gold}: {pairs}, {first.sure} sure links, {first.possible} sure or possible"
     remark = "% " if layout == "latex" else ""
     parts = [f"{remark}{gold} links", table(header, rows), table(*_lengths(evaluations))]
     tests = [

@@ -12,6 +12,7 @@ from aligner.losses.edges import Edges
 from aligner.matching import best_matchings
 from aligner.model.scoring import score_table
 from corpora.alignment import Links
+from corpora.errors import counted
 from corpora.ragged import F64, I64, Lists
 
 
@@ -91,7 +92,7 @@ class Alignments:
         )
 
     def __repr__(self) -> str:
-        return f"Alignments({len(self)} pairs, {len(self.source)} links)"
+        return f"Alignments({counted(len(self), 'pair')}, {counted(len(self.source), 'link')})"
 
     def __len__(self) -> int:
         return len(self.bounds) - 1

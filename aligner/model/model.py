@@ -18,6 +18,7 @@ from aligner.model.file import ModelError, read_model, write_model
 from aligner.model.scoring import score_batch
 from aligner.model.settings import check_offset
 from corpora.alignment import Links
+from corpora.apostrophes import as_option
 from corpora.bitext import Bitext, BitextBuilder
 from corpora.files import StrPath, write_atomically
 from corpora.link_counts import LinkCounts
@@ -61,17 +62,20 @@ class Model:
     def info(self) -> dict[str, Any]:
         """Facts about the model and its training, as JSON values, None where none is recorded.
 
-        aer: of held-out pairs, in %.  text_fingerprint: equal for equal text.
+        aer: of held-out pairs, in %.  status: why learning ended.  relative_gap: what is certified of its weights.
+        text_fingerprint: equal for equal text.
         """
         known = self.record
         return {
             "languages": list(self.languages),
             **{name: known.get(name) for name in ("pairs", "labelled_pairs", "solver")},
             "weights": "default" if "default_weights" in known else "learnt",
+            "tokenized": any(side.tokenize for side in self.normalizers),
+            "keep": as_option(self.normalizers) or None,
             "updates": len(known.get("updates", ())),
             "words": [len(self.statistics.source_words), len(self.statistics.target_words)],
             "features": len(self.features.names),
-            **{name: known.get(name) for name in ("aer", "date", "version")},
+            **{name: known.get(name) for name in ("aer", "status", "relative_gap", "date", "version")},
             "text_fingerprint": known.get("fingerprint"),
         }
 
@@ -99,7 +103,7 @@ class Model:
 
         links: other aligners' links of the pair, a set or a mapping to probabilities for each file the model was
         trained with.
-        Raises AlignerError if links are missing or out of range; TypeError on strings instead of tokens.
+        Raises AlignerError if links are missing or out of range; TypeError unless these are sequences of strings.
         """
         # Not by way of threads, which take longer to start than a sentence to align.
         packed = [Links.from_sets([pair_links]) for pair_links in links]

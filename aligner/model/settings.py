@@ -7,6 +7,7 @@ from typing import Literal
 
 from aligner.settings import changed, check, refuse_pairs, setting
 from corpora import SettingError
+from corpora.reading import Reading
 
 Candidates = Literal["likely", "all"]
 LongPairs = Literal["empty", "drop", "error"]
@@ -28,7 +29,9 @@ class AlignSettings:
     links: files of other aligners' links of the pairs, each as FILE or KIND=FILE, see `corpora.link_files.KINDS`.
     offset: added to the score of every edge; above 0 there are more links.
     tokenize: split off punctuation and characters of scripts without spaces; the links count these tokens.
-    columns: of source and target in one file, see `corpora.readers.open_corpus`.  shard: (i, n), the i-th of n parts.
+    keep: characters inside words that are not split off, see `corpora.apostrophes.tokenizing`.
+    columns, source, target, untranslated: how a corpus is read, see `corpora.readers.open_corpus`.
+    shard: (i, n), the i-th of n parts.
     max_length, long_pairs: pairs with more words on a side, 2,409 by default, have no links, see `corpora.skipping`.
     skip_bad: so do lines that are no pair.
     unsupervised: leave the default weights out; a link's posterior, the geometric mean of both directions', is above
@@ -46,6 +49,7 @@ class AlignSettings:
     links: tuple[str, ...] = ()
     offset: float = 0.0
     tokenize: bool = False
+    keep: str | None = None
     columns: tuple[str, str] | None = None
     shard: tuple[int, int] | None = None
     max_length: int | None = setting(None, least=1)
@@ -65,6 +69,10 @@ class AlignSettings:
         least=0,
     )  # fmt: skip
 
+    source: str | None = None
+    target: str | None = None
+    untranslated: bool = False
+
     def __post_init__(self) -> None:
         check(self)
         check_offset(self.offset)
@@ -73,7 +81,7 @@ class AlignSettings:
         refuse_pairs(
             changed(self),
             (
-                "unsupervised decoding null iterations seconds priors dictionary sample tokenize",
+                "unsupervised decoding null iterations seconds priors dictionary sample tokenize keep",
                 "model",
                 "which is trained already",
             ),
@@ -82,10 +90,16 @@ class AlignSettings:
         )
         if self.shard and self.model is None:
             raise SettingError("`shard` needs a `model`: without one all text is read before any is aligned")
+        if self.keep is not None and not self.tokenize:
+            raise SettingError("`keep` has no effect without `tokenize`")
         if self.seed and self.sample is None:
             raise SettingError("`seed` has no effect without `sample`")
         if self.unsupervised is not None and self.decoding not in (None, "assignment"):
             raise SettingError(f"`unsupervised` has no effect with `decoding` {self.decoding}, which has no threshold")
+
+    @property
+    def reading(self) -> Reading:
+        return Reading(self.source, self.target, self.columns, self.untranslated)
 
     @property
     def longest(self) -> int | None:

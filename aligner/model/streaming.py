@@ -13,10 +13,10 @@ from aligner.model.decoding import Alignments
 from aligner.model.model import PAIRS_AT_ONCE, Model, Task
 from corpora.alignment import Links, PairLinks, check_range
 from corpora.bitext import Bitext
-from corpora.corpus import Corpus, TextLine
-from corpora.errors import CorpusError
+from corpora.corpus import Corpus, Languages, TextLine
+from corpora.errors import CorpusError, counted
 from corpora.files import arriving_lines, spill_file
-from corpora.formats.jsonl import pair_object
+from corpora.formats.jsonl import pair_object, with_languages
 from corpora.formats.tsv import ROW
 from corpora.link_files import kind_of_links, open_links, read_links
 from corpora.normalize import Normalizer
@@ -32,12 +32,15 @@ def _scored(normalizers: Normalizers, texts: Sequence[TextLine], found: Alignmen
     return "".join(f"{line}\n" for line in lines).encode()
 
 
-def _jsonl(normalizers: Normalizers, texts: Sequence[TextLine], found: Alignments) -> bytes:
+def _jsonl(
+    normalizers: Normalizers, texts: Sequence[TextLine], found: Alignments, languages: Languages = (None, None)
+) -> bytes:
     objects = [
         pair_object(normalizers[0].tokens(source), normalizers[1].tokens(target), alignment.links, alignment.scores)
         for (_, source, target), alignment in zip(texts, found, strict=True)
     ]
-    return "".join(f"{json.dumps(found, ensure_ascii=False)}\n" for found in objects).encode()
+    named = (with_languages(pair, languages) for pair in objects)
+    return "".join(f"{json.dumps(pair, ensure_ascii=False)}\n" for pair in named).encode()
 
 
 def _tsv(normalizers: Normalizers, texts: Sequence[TextLine], found: Alignments) -> bytes:
@@ -46,7 +49,7 @@ def _tsv(normalizers: Normalizers, texts: Sequence[TextLine], found: Alignments)
     return b"".join(ROW % (*row, line) for row, line in zip(numbers, links, strict=False))
 
 
-FORMATS: dict[str, Callable[[Normalizers, Sequence[TextLine], Alignments], bytes]] = {
+FORMATS: dict[str, Callable[..., bytes]] = {
     "pharaoh": lambda normalizers, texts, found: found.lines(),
     "scored": _scored,
     "jsonl": _jsonl,
@@ -54,7 +57,7 @@ FORMATS: dict[str, Callable[[Normalizers, Sequence[TextLine], Alignments], bytes
 }
 """Formats of ``align``: ``i-j``; ``i-j:score``; a `pair_object`; and the columns of `corpora.formats.tsv`.
 
-One line for each pair.  Only jsonl contains the text.
+One line for each pair.  Only jsonl contains the text, and its languages, which its function takes as a last argument.
 """
 
 
@@ -149,7 +152,7 @@ def read_again(corpus: Corpus, pairs: int) -> Iterator[TextLine]:
         yield text
         number, line = number + 1, text[0]
     if number < pairs:
-        what = f"ends here, but had {pairs} pairs, not {number}, when the run began"
+        what = f"ends here, but had {counted(pairs, 'pair')}, not {number}, when the run began"
         raise CorpusError(corpus.source_file, line, what, hint="the file was changed meanwhile: run it again")
 
 

@@ -18,6 +18,7 @@ from aligner.model.streaming import LinksFile, Normalizers, align_lines, check_c
 from aligner.progress import Progress, ignore, tell_passes
 from aligner.settings import changed
 from corpora.alignment import Links
+from corpora.apostrophes import tokenizing
 from corpora.bitext import Bitext, BitextBuilder, read_bitext
 from corpora.corpus import Corpus, TextLine, sample
 from corpora.files import StrPath
@@ -106,16 +107,18 @@ class OwnText:
 
         Raises CorpusError on bad data.
         """
-        normalizers = Normalizer(tokenize=settings.tokenize), Normalizer(tokenize=settings.tokenize)
-        refuse_links(settings.links, normalizers)
-        priors = read_priors(settings.priors, settings.dictionary, normalizers)
         keep |= settings.sample is not None
         pairs, corpus = None, None
         if isinstance(text, Corpus):
-            text = corpus = kept(text) if keep else text
-            counted = [text]
+            corpus = kept(text) if keep or settings.tokenize else text
+        normalizers = tokenizing(settings.tokenize, settings.keep, [] if corpus is None else [corpus])
+        refuse_links(settings.links, normalizers)
+        priors = read_priors(settings.priors, settings.dictionary, normalizers)
+        if isinstance(text, Corpus):
+            assert corpus is not None
+            counted = [corpus]
             if settings.sample is not None:
-                pairs = check_corpus(text)
+                pairs = check_corpus(corpus)
                 counted = sample(counted, [pairs], settings.sample, settings.seed)
             text = read_bitext(counted, *normalizers, lambda n: on_progress(Progress("reading", n, None, "pairs")))
         links = read_others(settings.links, text) if settings.links and pairs is None else ()
@@ -169,16 +172,16 @@ def align(
     text: pairs of (source tokens, target tokens), or the path of a corpus, or of a source text with its target.
     settings: such as ``AlignSettings(offset=0.5)``.
 
-    Raises AlignerError (CorpusError with the line) on bad data and bad settings; TypeError on strings for tokens.
+    Raises AlignerError (CorpusError with the line) on bad data and bad settings; TypeError unless tokens are strings.
     """
     if settings.model is not None:
         raise SettingError("`model` is not for this function (use aligner.load and its align_many)")
     longest = MAX_LENGTH if settings.longest is None else settings.longest
     skipping = Skipping(longest, settings.long_pairs, ignore if settings.skip_bad else None)
     if isinstance(text, str | os.PathLike):
-        read = OwnText.of(skipping(open_text(text, target, settings.columns)), settings, on_progress=on_progress)
+        read = OwnText.of(skipping(open_text(text, target, settings.reading)), settings, on_progress=on_progress)
     else:
-        of_files = "tokenize", "columns", "max_length", "long_pairs", "skip_bad", "sample"
+        of_files = "tokenize", "keep", *vars(settings.reading), "max_length", "long_pairs", "skip_bad", "sample"
         for name in (name for name in of_files if name in changed(settings)):
             raise SettingError(f"`{name}` is for text in files (leave it out)")
         bitext = (

@@ -19,7 +19,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from aligner.errors import AlignerError
 from aligner.progress import ignore
@@ -32,6 +32,18 @@ SECONDS_TO_READ = 30
 
 SECONDS_TO_TAKE = 30.0
 """Seconds within which a client must have taken what it is sent, or a part of it."""
+
+SECONDS_TO_HEAR = 5.0
+"""Seconds for which a client that is refused may go on sending, which is not looked at, so that it hears why."""
+
+MOST_HEAD = 1 << 16
+"""Bytes of the head of a request."""
+
+MOST_FRAMING = 1 << 20
+"""Bytes of a request that are not its body: chunks of one letter have five times as many."""
+
+MOST_PIPELINED = 1000
+"""Requests that may wait for the answer to another one on the same connection."""
 
 BACKLOG = 256
 """Connections that may wait to be accepted."""
@@ -128,10 +140,13 @@ class Server(uvicorn.Server):
         return None
 
 
-class _Protocol(H11Protocol):
+class _Protocol(HttpToolsProtocol):
     _waits: asyncio.TimerHandle | None = None
     _takes: asyncio.TimerHandle | None = None
     _since = 0.0
+    _framing = _body = 0  # bytes of this request that are not its body; of its body in what has come last
+    _in_head = True
+    _begins = _refused = False  # whether a request has begun or ended in what has come last
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -142,8 +157,54 @@ class _Protocol(H11Protocol):
                 oldest.transport.abort()
 
     def data_received(self, data: bytes) -> None:
+        if self._refused:
+            return
+        self._body, self._begins = 0, False
         super().data_received(data)
-        self._watch()
+        self._framing = 0 if self._begins else self._framing + len(data) - self._body
+        if self._framing > (MOST_HEAD if self._in_head else MOST_FRAMING):
+            self._refuse()
+        else:
+            self._watch()
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._begins = self._in_head = True
+
+    def on_headers_complete(self) -> None:
+        self._in_head = False
+        super().on_headers_complete()
+        if len(self.pipeline) > MOST_PIPELINED:
+            raise ValueError("too many requests at once")  # which the parser's caller refuses
+
+    def on_body(self, body: bytes) -> None:
+        self._body += len(body)
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        super().on_message_complete()
+        self._begins = self._in_head = True
+
+    def _refuse(self) -> None:
+        """Say that the request is too large, unless it has its answer, and look at nothing that follows."""
+        self._refused = True
+        cycle, answered = self.cycle, self.cycle is not None and self.cycle.response_complete
+        if cycle is not None and cycle.response_started and not answered:
+            return self.transport.abort()
+        if cycle is not None:
+            cycle.disconnected = True
+            cycle.message_event.set()
+        if self._in_head or not answered:
+            status, what = (431, "head") if self._in_head else (413, "framing of its chunks")
+            text = f'{{"error":"the {what} is too large (send less of it, and the body with a content-length)"}}'
+            head = f"HTTP/1.1 {status} Too Large\r\ncontent-type: application/json\r\nconnection: close"
+            self.transport.write(f"{head}\r\ncontent-length: {len(text)}\r\n\r\n{text}".encode())
+        self.transport.write_eof()
+        self.transport.resume_reading()
+        if self._waits is not None:
+            self._waits.cancel()
+        self._waits = self.loop.call_later(SECONDS_TO_HEAR, self.transport.abort)
+        return None
 
     def pause_writing(self) -> None:
         super().pause_writing()

@@ -11,14 +11,16 @@ from typing import Any
 import numpy as np
 
 from aligner.errors import SettingError
-from aligner.evaluation.comparison import Evaluation, compare, short_names
+from aligner.evaluation.comparison import Evaluation, compare
+from aligner.evaluation.reading import short_names
 from aligner.pages.assets import render
 from corpora.alignment import Links
-from corpora.errors import CorpusError
+from corpora.apostrophes import tokenizing
+from corpora.errors import CorpusError, counted
 from corpora.link_files import ScoredLinks, open_links, open_scored_links
-from corpora.normalize import Normalizer
 from corpora.ragged import F64, Array
 from corpora.readers import open_text
+from corpora.reading import AS_IT_IS, Reading
 from corpora.recognize import head, links_format
 from corpora.suspects import faults, odd_lengths, support
 
@@ -70,17 +72,18 @@ class Pairs:
 
 def read_pairs(
     source: str, target: str | None, systems: Sequence[str], *, names: Sequence[str] | None = None,
-    gold: str | None = None, tokenize: bool = False,
+    gold: str | None = None, tokenize: bool = False, keep: str | None = None, reading: Reading = AS_IT_IS,
 ) -> Pairs:  # fmt: skip
     """Read two texts, or a whole corpus, files of links, and gold links.
 
     names: of the systems, else `short_names`. Words are those of the first file that has words (jsonl), if any.
-    tokenize: otherwise words are tokens of a model that tokenises, not split at spaces.
+    tokenize: words are tokens of a model that tokenises, not split at spaces.  keep: see `tokenizing`.
     Raises SettingError on too many systems, CorpusError on files that are broken or do not fit together.
     """
     if len(systems) > MOST_SYSTEMS:
         raise SettingError(f"{len(systems)} systems are too many for one report (give at most {MOST_SYSTEMS})")
-    corpus = open_text(source, target).in_tokens((Normalizer(tokenize=tokenize), Normalizer(tokenize=tokenize)))
+    corpus = open_text(source, target, reading)
+    corpus = corpus.in_tokens(tokenizing(tokenize, keep, [corpus.rereadable()] if tokenize else []))
     with_words = next((file for file in systems if links_format(file, head(file)) == "jsonl"), None)
     if with_words is None:
         texts = list(corpus.texts())
@@ -174,7 +177,7 @@ def write_page(
         module="report.js",
         styles=("drawing.css", "page.css"),
         title=pairs.name,
-        about=f"{len(pairs.words[0]):,} pairs, {words[0]:,} and {words[1]:,} words{gold}",
+        about=f"{counted(len(pairs.words[0]), 'pair')}, {words[0]:,} and {counted(words[1], 'word')}{gold}",
         evaluations=evaluations,
         confidence=f"{100 * evaluations[0].confidence:g}" if evaluations else "",
         signatures=list(dict.fromkeys(evaluation.signature for evaluation in evaluations)),

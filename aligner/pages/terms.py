@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from aligner.pages.assets import render
 from aligner.pages.report import language_code
+from corpora.errors import counted
 from corpora.terms import Pair, Term
 
 MOST = 5000
@@ -19,7 +20,7 @@ def write_page(terms: Sequence[Term], pairs: Iterable[Pair], languages: Sequence
     wanted = {number for term in shown for number, _ in term.places}
     sentences = {number: [*sides] for number, (*sides, _) in enumerate(pairs, 1) if number in wanted}
     data = {"terms": shown, "sentences": sentences, "languages": [*map(language_code, languages)]}
-    about = f"{len(terms):,} terms" if len(terms) <= MOST else f"the first {MOST:,} of {len(terms):,} terms"
+    about = counted(len(terms), "term") if len(terms) <= MOST else f"the first {MOST:,} of {len(terms):,} terms"
     return render(
         "terms.html", data, module="terms.js", styles=("drawing.css", "page.css"), title=f"Terms of {name}", about=about
     )

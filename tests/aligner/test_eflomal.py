@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import io
+import json
 import os
 import re
 import subprocess
@@ -61,6 +62,37 @@ def test_priors_are_those_of_eflomal_to_the_byte(priors: Path, texts: list[list[
         eflomal.calculate_priors(*texts, *links[:1], links[1][:-1])
     with pytest.raises(CorpusError, match=r"^alignments:1: "):
         eflomal.calculate_priors(["a"], ["b"], ["0-1"], ["0-0"])
+
+
+def test_priors_of_any_links_are_those_of_eflomal(priors: Path) -> None:
+    """Also of links that are there twice, in any order; recorded from eflomal 2.0.0."""
+    for row in (priors / "repeated.jsonl").read_text().splitlines():
+        *lines, answer = json.loads(row)
+        written = io.StringIO()
+        eflomal.write_priors(written, *eflomal.calculate_priors(*([line] for line in lines)))
+        assert written.getvalue() == answer, lines
+
+
+def test_priors_are_cut_as_the_text_is(priors: Path, texts: list[list[str]], tmp_path: Path) -> None:
+    """And their counts added; <NULL> is no word."""
+
+    def short(words: str) -> str:
+        return " ".join(word[:3] for word in words.split())
+
+    lines = [*(priors / "eflomal.priors").read_text("utf-8").splitlines(), "LEX\t<NULL>\tmaison\t4"]
+    fields = [line.split("\t") for line in lines]
+    cut = [
+        "\t".join([f if f in ("LEX", "<NULL>") else short(f) for f in (*line[:3], line[3])])
+        for line in fields
+        if line[0] == "LEX"
+    ]
+    cut += [line for line in lines if line.startswith("HMM")]
+    short_texts = [[short(line) for line in side] for side in texts]
+    files = [tmp_path / name for name in ("cut", "whole", "other")]
+    eflomal.Aligner().align(*short_texts, files[0], priors_input=cut)
+    eflomal.Aligner(source_prefix_len=3, target_prefix_len=3).align(*texts, files[1], priors_input=lines)
+    eflomal.Aligner(source_prefix_len=3, target_prefix_len=3).align(*texts, files[2])
+    assert files[0].read_bytes() == files[1].read_bytes() != files[2].read_bytes()
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
+import time
 from types import ModuleType, SimpleNamespace
 
 import numba
@@ -39,11 +41,10 @@ def lines_of(capsys: pytest.CaptureFixture[str], *news: Progress) -> list[str]:
     with progress_bar(quiet=False) as show:
         for progress in news:
             show(progress)
-            capsys.readouterr()
-            line = ""
-            while line.count("\n") < 2:  # the first may be of before
-                line += capsys.readouterr().err
-            lines.append(line.splitlines()[1])
+            said = ""
+            while not (found := re.search(f"^{progress.stage}: .*\n", said, re.MULTILINE)):
+                said += capsys.readouterr().err
+            lines.append(found[0].rstrip())
     return lines
 
 
@@ -107,6 +108,38 @@ def test_a_terminal_sees_stages_and_details(
     shown = terminal.getvalue()
     assert all(text in shown for text in ("reading", "10,000 pairs", "training", "primal 1.25"))
     assert capsys.readouterr().out == ""
+
+
+def test_a_log_says_nothing_twice(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("aligner.progress.FIRST_LINE", 0.001)
+    monkeypatch.setattr("aligner.progress.NEXT_LINE", 0.001)
+    said = ""
+    with progress_bar(quiet=False) as show:
+        for done in (1, 2):
+            show(Progress("translation", done, 9, "passes", f"words, HMM, pass {done} of 9"))
+            deadline = time.monotonic() + 0.05
+            while f"pass {done} of 9" not in said or time.monotonic() < deadline:
+                said += capsys.readouterr().err
+    lines = said.splitlines()
+    assert len(lines) == len({*lines}) >= 2
+
+
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_a_terminal_sees_what_is_left(monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+    """Whole, whatever else there is to say; one line, as wide as the terminal."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    detail = "without fold 3 of 5: primal 1234.5, relative gap 1.2e-03"
+    with progress_bar(quiet=False) as show:
+        show(Progress("training", 1, 200, "passes", detail))
+        time.sleep(0.02)
+        show(Progress("training", 2, 200, "passes", detail))
+        time.sleep(0.3)
+    frames = [re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", one).strip() for one in terminal.getvalue().split("\r")]
+    assert max(map(len, frames)) <= width
+    assert any(re.match(r"training +.* +0:00:\d\d left without fold 3", frame) for frame in frames), frames
+    assert any(detail in frame for frame in frames) == (width == 200)
 
 
 def test_a_line_may_be_written_while_the_compiler_is_being_imported(monkeypatch: pytest.MonkeyPatch) -> None:

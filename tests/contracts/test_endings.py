@@ -21,16 +21,16 @@ def test_every_solver_ends_when_it_should(configuration: Configuration, make_pro
     converged = run(problem, solver, gap=0.5, passes=5000)
     assert converged.status is Status.CONVERGED
     assert converged.trace[-1].relative_gap <= 0.5 < converged.trace[0].relative_gap
-    passes = run(problem, solver, gap=-1.0, passes=4)
+    passes = run(problem, solver, gap=0.0, passes=4)
     assert (passes.status, passes.trace[-1].passes) == (Status.PASSES, 4)
-    assert run(problem, solver, gap=-1.0, passes=10**9, seconds=0.01).status is Status.SECONDS
+    assert run(problem, solver, gap=0.0, passes=10**9, seconds=0.01).status is Status.SECONDS
     seen: list[TracePoint] = []
 
     def third(at: Result) -> bool:
         seen.append(at.trace[-1])
         return len(seen) < 3
 
-    result = solve(problem, solver, stop=Stop(gap=-1.0), callback=third)
+    result = solve(problem, solver, stop=Stop(gap=0.0), callback=third)
     assert result.status is Status.CALLBACK
     assert result.trace == tuple(seen)
 
@@ -51,9 +51,7 @@ class Interrupted(Plain):
 def test_ctrl_c_amid_a_pass_keeps_the_best_audit(configuration: Configuration, make_problem: MakeProblem) -> None:
     audited: list[np.ndarray] = []
     problem = Interrupted(make_problem(n=20))
-    result = solve(
-        problem, configuration.solver, stop=Stop(gap=-1.0), measure=lambda w: audited.append(w.copy()) or 0.0
-    )
+    result = solve(problem, configuration.solver, stop=Stop(gap=0.0), measure=lambda w: audited.append(w.copy()) or 0.0)
     assert result.status is Status.INTERRUPTED
     assert 0 < len(result.trace) == len(audited)
     best = min(point.primal for point in result.trace)

@@ -32,7 +32,7 @@ LINES = {
     "project": ["labels t.fr t.wa"],
     "atools": ["-i t.wa -c invert", "-i t.wa -j l.wa -c union"],
     "lexicon": ["t.en t.fr l.wa -o OUT", "a.model -o OUT"],
-    "convert": ["t.wa - --to talp", "l.scored - --to naacl", "t.wa - --to giza --text joined",
+    "convert": ["t.wa - --to talp", "l.scored - --to naacl", "t.wa - --to comtrans --text joined",
                 "t.wa - --to talp --text joined", "t.wa - --to csv --text t", "joined OUT.a OUT.b"],
     "symmetrize": ["t.wa l.wa"],
     "combine": ["t.wa l.wa", "t.wa l.scored", "t.wa l.wa --text joined"],

@@ -175,11 +175,11 @@ def make(make_problem: MakeProblem) -> MakeKind:
 def test_gaps_are_certificates(configuration: Configuration, kind: str, make: MakeKind) -> None:
     """No audit ever has a dual above any primal, and the audited objective is the true one."""
     problem = make(kind, 20)
-    points = run(problem, configuration.solver, gap=-1.0, passes=40).trace
+    points = run(problem, configuration.solver, gap=0.0, passes=40).trace
     assert len(points) > 10
     assert points[-1].gap >= -1e-12
     assert points[-1].gap == min(p.primal for p in points) - max(p.dual for p in points)
-    result = run(problem, configuration.solver, gap=-1.0, passes=3)
+    result = run(problem, configuration.solver, gap=0.0, passes=3)
     assert (result.w[problem.n_features - problem.n_nonpositive :] <= 0).all()
     by_program = mean_hinge(problem, result.w) + problem.regularization / 2 * result.w @ result.w
     assert result.primal == pytest.approx(by_program, rel=1e-6)
@@ -255,7 +255,7 @@ def test_the_dual_point_is_one(configuration: Configuration, kind: str, make: Ma
     """Feasible, by the parts that it is told in, and with the dual value of the last audit where that is its own."""
     problem = make(kind, 12)
     scale = problem.regularization * problem.n_blocks
-    result = run(problem, configuration.solver, gap=-1.0, passes=6)
+    result = run(problem, configuration.solver, gap=0.0, passes=6)
     point = result.dual_point
     assert point is not None
     value = dual_value(problem, clip(point.v, problem.n_nonpositive), point.loss)

@@ -21,9 +21,13 @@ from aligner.pages.annotate.store import ConflictError
 from aligner.pages.assets import render
 from corpora.conversion import convert
 from corpora.link_files import WRITTEN_FORMATS
+from corpora.reading import Reading
 from corpora.strict_json import parse_json
 
 HOST = "127.0.0.1"
+
+_TYPES = {"csv": "text/csv", "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"}
+"""Of formats that are no plain text."""
 
 MOST_BYTES = 1 << 20
 """Most bytes of a request's body."""
@@ -54,13 +58,14 @@ def application(session: Session, token: str, port: int) -> ASGIApp:
         format = request.path_params["format"]
         if format not in WRITTEN_FORMATS:
             raise HTTPException(404)
-        stream, languages = io.BytesIO(), session.text.languages
+        stream, reading = io.BytesIO(), Reading(*session.text.languages)
         try:
-            await run_in_threadpool(convert, session.store.prefix, stream, to=format, languages=languages)
+            await run_in_threadpool(convert, session.store.prefix, stream, to=format, reading=reading)
         except AlignerError as error:
             raise HTTPException(422, str(error)) from error
         name = f"attachment; filename=gold.{format}"
-        return Response(stream.getvalue(), media_type="text/plain", headers={"Content-Disposition": name})
+        kind = _TYPES.get(format, "text/plain")
+        return Response(stream.getvalue(), media_type=kind, headers={"Content-Disposition": name})
 
     async def trained(request: Request) -> Response:
         if session.trained is None:

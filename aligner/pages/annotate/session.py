@@ -21,13 +21,14 @@ from aligner.pages.annotate.agreement import agreement, merged
 from aligner.pages.annotate.annotation import Annotation, AnnotationError, SourceText, whole
 from aligner.pages.annotate.store import Store
 from aligner.progress import Hooks, Progress, ignore, tell_passes
+from aligner.training.figures import early_end, held_out_interval
 from aligner.training.inputs import read_labelled
 from aligner.training.learn import learn
 from aligner.training.settings import CountSettings
 from corpora.alignment import Link
 from corpora.bitext import read_bitext
 from corpora.corpus import Corpus
-from corpora.errors import CorpusError
+from corpora.errors import CorpusError, counted
 from corpora.normalize import Normalizer
 from corpora.readers import open_corpus
 from features.statistics import CorpusStatistics
@@ -51,11 +52,13 @@ _NAME = r"[\w-]{1,40}"
 _Given = Mapping[str, Any]
 
 
-def model_of_text(corpus: Corpus, on_progress: Callable[[Progress], None] = ignore) -> Model:
+def model_of_text(corpus: Corpus, on_progress: Callable[[Progress], None] = ignore, *, tokenize: bool = False) -> Model:
     """Make the model that `aligner.align` aligns a text with: its own statistics and the default weights."""
-    bitext = read_bitext([corpus], Normalizer(), Normalizer())
+    normalizers = Normalizer(tokenize=tokenize), Normalizer(tokenize=tokenize)
+    bitext = read_bitext([corpus], *normalizers)
     statistics = CorpusStatistics.from_bitext(bitext, on_pass=tell_passes(on_progress))
-    model = default_model(statistics, languages=(bitext.source.language, bitext.target.language))
+    languages = bitext.source.language, bitext.target.language
+    model = default_model(statistics, normalizers=normalizers, languages=languages)
     return model.with_offset(fitting_offset(model, bitext))
 
 
@@ -223,7 +226,9 @@ class Session:
         """Begin to train on the accepted pairs."""
         labelled = len(self.store.accepted())
         if labelled < FEWEST_TO_TRAIN:
-            raise AnnotationError(f"{labelled} accepted pairs are too few to learn from (accept {FEWEST_TO_TRAIN})")
+            raise AnnotationError(
+                f"{counted(labelled, 'pair')} accepted: too few to learn from (accept {FEWEST_TO_TRAIN})"
+            )
         with self.store.lock:  # else two clicks were two trainings
             if self._training["state"] != "running":
                 self._training = {"state": "running", "pairs": labelled, "detail": "starting"}
@@ -251,8 +256,6 @@ class Session:
             text = CountSettings(languages, model.normalizers)
             made = learn(model.statistics, labelled, text=text, hooks=hooks).model
             aer, by_default = made.record["learnt_aer"], made.record["default_aer"]  # None: no pairs were held out
-            margin = 0.0 if aer is None else 1.96 * made.record["standard_error"]
-            ends = None if aer is None else (max(0.0, aer - margin), min(100.0, aer + margin))
         except (AlignerError, OSError, MemoryError, KeyboardInterrupt) as error:
             self._training = {"state": "failed", "error": str(error)}
             return
@@ -263,7 +266,8 @@ class Session:
         if self._learns:
             self._suggester = _Suggester(made, {})
         self._training = {
-            "state": "done", "pairs": pairs, "aer": aer, "interval": ends, "default": by_default,
+            "state": "done", "pairs": pairs, "aer": aer, "default": by_default,
+            "interval": held_out_interval(made.record), "early": " ".join(early_end(made.record)),
             "keeps_default": "default_weights" in made.record, "suggests": self._learns,
         }  # fmt: skip
 

@@ -10,7 +10,7 @@ from threading import RLock
 
 from aligner.errors import AlignerError
 from aligner.pages.annotate.annotation import Annotation, AnnotationError, SourceText
-from corpora.errors import CorpusError
+from corpora.errors import CorpusError, counted
 from corpora.files import refuse_inputs, write_atomically
 from corpora.formats.pharaoh import format_links
 from corpora.journal import Entry, Journal, read_journal
@@ -109,7 +109,7 @@ class Store:
         if head.get("journal") != "aligner annotate":
             raise CorpusError(path, 1, "is not the head of a journal", hint=_HINT)
         if head.get("pairs") != len(self.text.sentences):
-            what = f"has {len(self.text.sentences)} lines, but {path} was begun with {head.get('pairs')}"
+            what = f"has {counted(len(self.text.sentences), 'line')}, but {path} was begun with {head.get('pairs')}"
             raise CorpusError(self.text.name, 0, what, hint=_HINT)
         if head.get("text") != self.text.digest:
             raise CorpusError(self.text.name, 0, f"has changed since {path} was begun", hint=_HINT)

@@ -1,6 +1,6 @@
 // Panels of the annotator's page beside the pairs: word pairs to decide on at once, agreement with other annotators, training.
 
-import { html, shortened, table } from "./dom.js";
+import { counted, html, shortened, table } from "./dom.js";
 import { $, ask } from "./page.js";
 
 // inTurn(action): does what a click asks for after all before it.
@@ -101,7 +101,7 @@ export class ListPanel {
     /** @type {{ number: number, pairs: Listed[] }} */
     const { number, pairs } = await ask("GET", "list", { which: $("which").value, text: $("searched").value });
     const first = pairs.length < number ? `; the first ${pairs.length}` : "";
-    $("listed").textContent = `${number.toLocaleString("en")} pairs${first}`;
+    $("listed").textContent = `${counted(number, "pair")}${first}`;
     $("pairs").replaceChildren(
       ...pairs.map(({ pair, words, status, flagged, comment }) =>
         html(
@@ -177,12 +177,12 @@ export class AgreementPanel {
     return html(
       "section",
       {},
-      html("h3", {}, `${different.length} pairs to decide on, between ${name} and me`),
+      html("h3", {}, `${counted(different.length, "pair")} to decide on, between ${name} and me`),
       html("ul", { class: "differences" }, different.map(item)),
       html(
         "p",
         {},
-        `${same} pairs agree. `,
+        `The same: ${counted(same, "pair")}. `,
         left
           ? html("button", { type: "button", click: () => this.inTurn(take) }, `Take over the ${left} that agree`)
           : same
@@ -216,18 +216,22 @@ export class TrainingPanel {
       running: () => `Learning from ${found.pairs} pairs: ${found.detail} …`,
       failed: () => `Not done: ${found.error}`,
       done: () =>
-        `${found.pairs} pairs: ` +
+        `${counted(found.pairs, "pair")}: ` +
         (found.aer === null
           ? "none held out"
           : `held-out AER ${percent(found.aer)} %, 95 % interval [${found.interval.map(percent).join(", ")}]`) +
-        (found.default === null ? "" : `; without labels ${percent(found.default)} %`) +
-        `. ${found.keeps_default ? "The default weights are" : "What was learnt is"} kept` +
-        (found.default === null ? "" : `, as ${found.keeps_default ? "they make no more" : "it makes fewer"} errors`) +
-        (found.suggests ? ", and suggests links from now on." : "; links are still suggested by the model given."),
+        (found.default === null ? "" : `; of the default weights ${percent(found.default)} %`) +
+        (found.keeps_default
+          ? ". The default weights are kept, as they make no more errors" +
+            " (aligner train with --set weights=learnt keeps what was learnt). "
+          : `. The learnt weights are kept${found.default === null ? "" : ", as they make fewer errors"}. `) +
+        (found.suggests ? "They suggest links from now on." : "Links are still suggested by the model given.") +
+        (found.early && ` ${found.early}`),
     };
     this.place.textContent = texts[found.state]();
+    const saved = `Save the model (${found.keeps_default ? "default" : "learnt"} weights)`;
     if (found.state === "done")
-      this.place.append(" ", html("a", { href: "trained.model", download: true }, "Save the model"));
+      this.place.append(" ", html("a", { href: "trained.model", download: true }, saved));
     this.button.disabled = found.state === "running";
     if (found.state === "running") setTimeout(() => this.inTurn(() => this.follow()), 400);
   }

@@ -24,6 +24,10 @@ export const html = (name, attributes = {}, ...children) => fill(document.create
 export const svg = (name, attributes = {}, ...children) =>
   fill(document.createElementNS(SVG, name), attributes, children);
 
+// A number of things: 1 pair, 2 pairs.
+/** @type {(number: number, noun: string) => string} */
+export const counted = (number, noun) => `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
+
 // A text with pictures in place of control characters, which would not be seen.
 /** @type {(text: string) => string} */
 export const visible = (text) =>

@@ -1,6 +1,6 @@
 // The list of pairs: which are in it and in what order, and a view that makes elements only of those in sight.
 
-import { clamp, html, shortened, visible } from "./dom.js";
+import { clamp, counted, html, shortened, visible } from "./dom.js";
 import { percent } from "./figures.js";
 
 const ROW = 64; // pixels; as in page.css
@@ -155,7 +155,7 @@ export class PairList {
     this.pairs = pairs;
     this.system = system;
     this.all.style.height = `${ROW * pairs.length}px`;
-    this.element.setAttribute("aria-label", `${pairs.length} pairs`);
+    this.element.setAttribute("aria-label", counted(pairs.length, "pair"));
     this.render();
   }
 

@@ -1,6 +1,6 @@
 // Words over all pairs: the pairs of words that are most often wrong or missed, and the concordance of two words.
 
-import { html, svg, table, visible } from "./dom.js";
+import { counted, html, svg, table, visible } from "./dom.js";
 import { KINDS, ONE, judge, markOf } from "./links.js";
 
 const MOST_ROWS = 50;
@@ -150,7 +150,7 @@ export class Words {
       html(
         "p",
         { class: "counts", role: "status" },
-        `${found.pairs} pairs with ${which}; links: ${counts.join(", ") || "none"}`,
+        `${counted(found.pairs, "pair")} with ${which}; links: ${counts.join(", ") || "none"}`,
       ),
     );
     const list = html("ol", { class: "occurrences" });

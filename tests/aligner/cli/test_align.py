@@ -39,7 +39,24 @@ def test_of_a_pipe_without_a_model_no_copy_is_left(desk: Desk) -> None:
 def test_a_pipe_is_refused_as_a_file_is(desk: Desk) -> None:
     assert "more than one ||| or tab" in refused("align", "-", line=2, stdin=b"a\tb\na\tb ||| c\n")
     assert "no ||| or tab" in refused("align", "-", "--format", "jsonl", line=2, stdin=b"a\tb\na b\n")
-    assert "is empty" in refused("align", "-")
+
+
+@pytest.mark.parametrize("more", [[], ["-m"], ["-m", "--resume"]])
+def test_empty_files_have_no_links_and_are_no_error(desk: Desk, tmp_path: Path, more: list[str]) -> None:
+    """A missing file, or one beside a text, is."""
+    one, other, out = (tmp_path / name for name in ("e.en", "e.fr", "out"))
+    options: list[object] = ["-m", desk.model, *more[1:]] if more else []
+    for path in (one, other):
+        path.touch()
+    for _ in range(2 if "--resume" in more else 1):
+        assert len(run("align", one, other, *options, "-o", out).stderr.splitlines()) >= 1
+        assert out.read_bytes() == b""
+    if "--resume" not in more:
+        assert not run("align", "-", "-q", *options).stdout_bytes
+        assert not run("align", one, "-q", *options).stdout_bytes
+        assert "is empty" in refused("align", desk.source, desk.target, *options, "-o", tmp_path / "Z", "--remap", one)
+    assert "has 64 more lines" in refused("align", one, desk.target, *options, "-o", tmp_path / "Z", "-q")
+    assert "no such file" in refused("align", one, tmp_path / "missing", *options, "-o", tmp_path / "Z", "-q")
 
 
 def test_directions(desk: Desk) -> None:

@@ -93,8 +93,8 @@ def test_wrong_usage(desk: Desk) -> None:
         ([desk.text, *model, "--columns", "1"], "'1' is not S,T"),
         ([desk.text, *model, "--columns", "0,1"], "'0,1' is not S,T"),
         ([desk.text, *model, "--columns", "1,b"], "'1,b' is not S,T"),
-        ([desk.source, desk.target, *model, "--columns", "1,2"], "--columns are of one file"),
-        ([desk.source, desk.target, "--columns", "1,2"], "--columns are of one file"),
+        ([desk.source, desk.target, *model, "--columns", "1,2"], "--columns is of one file"),
+        ([desk.source, desk.target, "--columns", "1,2"], "--columns is of one file"),
     ):
         before = desk.contents()
         result = invoke("align", *arguments)
@@ -162,7 +162,11 @@ def test_an_output_that_goes_on(desk: Desk, name: str, more: list[object]) -> No
             assert "No space left on device (check the disk)" in refused(*options, "-o", out, "--resume", "-q")
         assert {*desk.contents()} - before == {f"{name}.partial", f"{name}.partial.journal"}
     result = run(*options, "-o", out, "--resume")
-    assert {*desk.contents()} - before == {name}
+    assert {*desk.contents()} - before == {name, f"{name}.finished"}
+    there = desk.contents()
+    again = run(*options, "-o", out, "--resume")
+    assert re.search(rf"{name}: finished already, [1-9]\d* pairs\n", again.stderr)
+    assert desk.contents() == there
     assert out.read_bytes() == (desk.folder / f"whole-{name}").read_bytes()
     assert b"".join(line + b"\n" for line in read_lines(out)) == whole.stdout_bytes
     counted = run(*options, "-o", desk.folder / "F").stderr

@@ -32,7 +32,7 @@ def test_quick_start(sample: Path, tmp_path: Path) -> None:
     model, links = tmp_path / "M", tmp_path / "F"
     trained = run("train", sample / "train", "-m", model)
     assert not trained.stdout
-    judged = r"\n313 pairs taught. Wrong links on held-out pairs: ([\d.]+) % \(default weights: ([\d.]+) %\)\. Model"
+    judged = r"\n313 pairs taught. Held-out AER ([\d.]+) %, .*; of the default weights ([\d.]+) %\. Model"
     learnt, default = map(float, re.search(judged, trained.stderr).groups())  # type: ignore[union-attr]
     assert learnt < default
     assert "train.en = source, train.fr = target" in trained.stderr

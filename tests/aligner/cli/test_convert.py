@@ -81,9 +81,12 @@ def test_text_of_a_corpus(there: Path) -> None:
         ("j x y --to talp", "--to has no effect on text (leave it or OUT2 out)"),
         ("j x y --from talp", "--from has no effect on text"), ("j x y --text j", "--text has no effect on text"),
         ("j x y --transpose", "--transpose has no effect on text"),
-        ("l x.wa --columns a,b", "--columns has no effect on links (give OUT2, for the text)"),
+        ("l x.wa --columns a,b", "--columns is of a text, which is not there (give --text)"),
         ("j x x", "OUT and OUT2 are both x (name two files)"),
-        ("m.tmx x.csv --source de", "leave --source and --target out"),
+        (
+            "m.tmx x.csv --source de",
+            "--source chooses nothing: links of TMX are between its languages as they come (leave it out)",
+        ),
     ],
 )  # fmt: skip
 def test_what_does_not_go_together(there: Path, words: str, what: str) -> None:

@@ -21,9 +21,8 @@ from rich.text import Text
 import aligner
 from aligner.cli import _PANELS
 from aligner.cli.grid import draw_grid
-from aligner.cli.help import SETTINGS
 from aligner.model.model import Model, load
-from aligner.settings import describe
+from aligner.settings import SETTINGS, describe
 from corpora.alignment import Link, PairLinks
 
 EVERY = [
@@ -117,19 +116,19 @@ def test_help_has_two_examples(command: Any, examples: tuple[str, str, str]) -> 
     assert len(examples) == 3
 
 
-def test_the_commands_stand_on_one_screen_in_four_panels() -> None:
+def test_all_commands_stand_in_four_panels() -> None:
     lines = run("--help").stdout.splitlines()
-    assert len(lines) <= 24
+    assert len(lines) <= 28
     assert max(map(len, lines)) <= 80
-    assert [line for line in lines if line.endswith(":")] == [f"{panel}:" for panel in _PANELS if panel]
+    assert [line for line in lines if line.endswith(":")] == [f"{panel}:" for panel in _PANELS]
     shown = [line.split()[0] for line in lines if line.startswith("  ")]
-    assert shown == [command.__name__ for panel, commands in _PANELS.items() if panel for command in commands]
+    assert shown == [command.__name__.replace("_", "-") for commands in _PANELS.values() for command in commands]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_has_few_options_and_shows_fewer(command: str) -> None:
     every = [one.opts[0] for one in COMMANDS[command].params if one.param_type_name == "option"]
-    assert len({*every} - {"--help-all"}) <= 24
+    assert len({*every} - {"--help-all"}) <= 28
     ways = ["-h", "--help-all", "-h"] if "--help-all" in every else ["-h"]
     named = [re.findall(r"(?m)^  (?:-\w, )?(--?\w[\w-]*)", run(command, how).stdout) for how in ways]
     assert named[0] == named[-1]

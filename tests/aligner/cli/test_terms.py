@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 import openpyxl
 import pytest
 from commands import refused, run, write
+from typer import BadParameter
 
+from aligner.cli.options import parse_columns
 from corpora.link_files import read_links
 
 if TYPE_CHECKING:
@@ -88,6 +90,23 @@ def test_a_glossary_is_checked(text: tuple[Path, Path], desk: Desk) -> None:
     times = sum(int(row.split("\t")[2]) for row in best.read_text("utf-8").splitlines()[1:])
     own = run("terms", *text, "--check", best, "-q").stdout.splitlines()[1:]
     assert len(own) < times / 5, "a table of terms is a glossary that the text keeps to"
+
+
+def test_glossaries_of_other_programs_are_checked(text: tuple[Path, Path], desk: Desk) -> None:
+    """In the languages of the text, split as the text is."""
+    expected = run("terms", *text, "--check", write(desk.folder / "g", "house\tchâteau"), "-q").stdout
+    table = write(desk.folder / "g.csv", "id;French;English", "1;château;house", "2;;zebra")
+    found = run("terms", *text, "--check", table, "-q")
+    assert found.stdout == expected
+    assert "g.csv: left out: 1 entries without a term in both languages" in found.stderr
+
+
+def test_names_of_columns_with_commas_have_quotes() -> None:
+    assert parse_columns('"Greek, modern", English') == ("Greek, modern", "English")
+    assert parse_columns("2nd,en") == ("2nd", "en")
+    for wrong in ("a,b,c", "1,b", "0,1", ",b", "", "\n"):
+        with pytest.raises(BadParameter, match="is not S,T"):
+            parse_columns(wrong)
 
 
 def test_what_is_refused(text: tuple[Path, Path], desk: Desk) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,7 +35,7 @@ def test_links_mean_the_same_words(desk: Desk, tokenizing: Path, name: str) -> N
     aligned = run("align", *texts, "-m", tokenizing, "--format", "jsonl").stdout
     pairs = [json.loads(line) for line in aligned.splitlines()]
     assert "," in pairs[0]["source"]
-    assert "--remap" in run("align", *texts, "-m", tokenizing, "-o", links).stderr
+    assert "need --tokenize, too" in run("align", *texts, "-m", tokenizing, "-o", links).stderr
     assert not run("align", *texts, "-m", tokenizing, "-q").stderr
     assert run("score", *texts, links, "-m", tokenizing, "--format", "jsonl").stdout == aligned
     page = run("report", *texts, links, "--tokenize", "-o", "-").stdout
@@ -45,7 +46,7 @@ def test_links_mean_the_same_words(desk: Desk, tokenizing: Path, name: str) -> N
     counted = {tuple(line.split("\t")[:2]) for line in Path(f"{lexicon}.tsv").read_text().splitlines()}
     assert counted >= {(p["source"][j], p["target"][k]) for p in pairs for j, k, _ in p["links"]}
     if name == "u":
-        write(links, *["3-3"] * 3)
+        write(links, *["9-9"] * 3)
         for command in ("report", "show", "lexicon"):
             assert "--tokenize" in refused(command, *texts, links, line=1)
     result = invoke("align", *texts, "-m", tokenizing, "--links", links)
@@ -65,7 +66,7 @@ def test_tokens_without_a_model(desk: Desk) -> None:
     for options in ([], ["--format", "jsonl"], ["--sample", 60], ["--unsupervised", "--directions", desk.folder / "D"]):
         found = run("align", *raw, "--tokenize", "--force", *options)
         assert found.stdout == run("align", *split, "-q", "--force", *options).stdout
-        assert ("--remap with the text itself" in found.stderr) == ("jsonl" not in options)
+        assert ("need --tokenize, too" in found.stderr) == ("jsonl" not in options)
     assert "like 'house.' (--tokenize splits" in re.sub("'.*?'", "'house.'", run("align", *raw).stderr)
     assert "--tokenize splits" not in run("align", *split).stderr
     entry = write(desk.folder / "entries", "old, house\tmaison")
@@ -73,6 +74,49 @@ def test_tokens_without_a_model(desk: Desk) -> None:
     links = write(desk.folder / "L", *[""] * 64)
     assert "count tokens split by spaces" in run("align", *raw, "--tokenize", "--links", links, code=2).stderr
     assert "--tokenize" in run("align", *raw, "--tokenize", "-m", desk.model, code=2).stderr
+
+
+@pytest.mark.parametrize("options", [[], ["-m", "M"], ["--unsupervised"]])
+def test_languages_go_along_in_jsonl(desk: Desk, options: list[str], tmp_path: Path) -> None:
+    options = [str(desk.model) if one == "M" else one for one in options]
+    lines = run("align", desk.source, desk.target, *options, "--format", "jsonl", "-o", tmp_path / "j", "-q")
+    assert not lines.stdout
+    assert {tuple(json.loads(line)["languages"]) for line in (tmp_path / "j").read_text("utf-8").splitlines()} == {
+        ("en", "fr")
+    }
+    for ends, place in (("tmx", r'xml:lang="(\w+)"'), ("conllu", r"# sent_id = 1/(\w+)")):
+        run("convert", tmp_path / "j", tmp_path / f"c.{ends}", "-q")
+        assert {*re.findall(place, (tmp_path / f"c.{ends}").read_text("utf-8"))} >= {"en", "fr"}
+
+
+def test_apostrophes_that_are_letters(tmp_path: Path) -> None:
+    """Of a text that uses them so, by itself; of any, by --keep: links, what is drawn and the model agree."""
+    rng = random.Random(0)
+    syllables = [a + b for a in "bdfgklmnprst" for b in "aeiou"]
+    words = ["".join(rng.choices(syllables, k=3)) for _ in range(90)]
+    words = [w[:2] + "'" + w[3:] if i % 3 == 0 else w for i, w in enumerate(words)]
+    lines = [[*rng.choices(words, k=5), "l'a"] for _ in range(60)]
+    texts = [
+        write(tmp_path / "t.aa", *(" ".join(line) + "." for line in lines)),
+        write(tmp_path / "t.bb", *(" ".join(word.upper().replace("'", "") for word in line) + "." for line in lines)),
+    ]
+    model, links = tmp_path / "M", tmp_path / "L"
+    assert 'as --keep "\'’‘," says' in run("train", *texts, "--tokenize", "-m", model).stderr
+    assert json.loads(run("info", model, "--format", "json").stdout)["keep"] == "'’‘,"
+    for options in (["-m", model], ["--tokenize"]):
+        assert 'need --tokenize --keep "\'’‘,", too' in run("align", *texts, *options, "-o", links, "--force").stderr
+        found = [json.loads(x) for x in run("align", *texts, *options, "--format", "jsonl").stdout.splitlines()]
+        assert [pair["source"] for pair in found] == [[*line, "."] for line in lines]
+        counted = run("lexicon", *texts, links, "--tokenize", "-o", tmp_path / "X", "--force", "-q")
+        kept = run("lexicon", *texts, links, "--tokenize", "--keep", "',", "-o", tmp_path / "Y", "--force", "-q")
+        assert counted.stderr == kept.stderr == ""
+        assert (tmp_path / "X.tsv").read_bytes() == (tmp_path / "Y.tsv").read_bytes()
+    piped = run("align", "-", "--tokenize", "--format", "jsonl", stdin="".join(
+        f"{one} ||| {two}\n" for one, two in zip(*(text.read_text("utf-8").splitlines() for text in texts), strict=True)
+    ).encode())  # fmt: skip
+    assert [json.loads(line)["source"] for line in piped.stdout.splitlines()] == [pair["source"] for pair in found]
+    split = run("align", *texts, "--tokenize", "--keep", "", "--format", "jsonl").stdout
+    assert json.loads(split.splitlines()[0])["source"].count("'") > 0
 
 
 @pytest.mark.parametrize("suffix", ["links", "align", "pharaoh"])

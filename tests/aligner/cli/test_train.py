@@ -87,15 +87,17 @@ def test_the_trace_says_of_each_audit_where_it_was(judged: tuple[Path, Any]) -> 
     assert record["fold_passes"] == sum(audit["passes"] for audit in last.values())
     assert end.pop("fold") is None
     assert {name: record[name] for name in end} == end
-    assert f"Wrong links on held-out pairs: {record['learnt_aer']:.3g} %" in result.stderr
+    assert f"Held-out AER {record['learnt_aer']:.2f} %, 95 % interval [" in result.stderr
 
 
 @pytest.mark.slow
 def test_folds_are_as_asked_for(sample: Path, tmp_path: Path) -> None:
     plain = run("train", sample / "train", "-m", tmp_path / "M", "--set", "loss=hinge")
     judged = run("train", sample / "train", "-m", tmp_path / "N", "--set", "loss=hinge", "--set", "cross_validate=4")
-    assert re.search(r"^313 pairs taught. Wrong links on held-out pairs: [\d.]+ %\. Model", judged.stderr, re.M)
-    assert "held-out" not in plain.stderr
+    assert re.search(
+        r"^313 pairs taught. Held-out AER [\d.]+ %, 95 % interval \[[\d., ]+\]\. Model", judged.stderr, re.M
+    )
+    assert "eld-out" not in plain.stderr
     assert (load(tmp_path / "M").weights == load(tmp_path / "N").weights).all()
 
 

@@ -120,7 +120,7 @@ def record(**changes: Any) -> dict[str, Any]:
         "oracle_calls": 8400, "audit_calls": 6000, "primal": 1.5,
         "dual": 1.49, "gap": 0.01, "relative_gap": 5e-3, "bound": None, "status": "the limit of passes was reached",
         "notes": [], "total_seconds": 12.34, "training_aer": 8.765, "regularization": 0.1, "folds": 0,
-        "finished_folds": 0, "learnt_aer": None, **changes,
+        "finished_folds": 0, "learnt_aer": None, "converged": True, "early_folds": 0, "fold_gap": None, **changes,
     }  # fmt: skip
 
 
@@ -138,14 +138,19 @@ def test_a_training_is_two_columns() -> None:
 
 def test_a_training_in_plain_words() -> None:
     """Of what was learnt only where it was compared, and of the default weights where they are kept."""
-    judged = record(learnt_aer=3.456, folds=5, finished_folds=5, default_aer=None)
+    judged = record(learnt_aer=3.456, standard_error=0.5, folds=5, finished_folds=5, default_aer=None)
     assert summarize_training(record()) == "1,200 pairs taught."
-    assert summarize_training(judged) == "1,200 pairs taught. Wrong links on held-out pairs: 3.46 %."
-    better = "1,200 pairs taught. Wrong links on held-out pairs: 3.46 % (default weights: 3.9 %)."
-    assert summarize_training(judged | {"default_aer": 3.9}) == better
+    held_out = "1,200 pairs taught. Held-out AER 3.46 %, 95 % interval [2.48, 4.44]"
+    assert summarize_training(judged) == f"{held_out}."
+    assert summarize_training(judged | {"default_aer": 3.9}) == f"{held_out}; of the default weights 3.90 %."
     kept = summarize_training(judged | {"default_aer": 3.0, "default_weights": {}})
-    assert kept.endswith(" (default weights: 3 %). The default weights are kept: the labels do not help.")
+    assert kept.startswith(f"{held_out}; of the default weights 3.00 %. The default weights are kept")
+    assert "`weights`=learnt" in kept
     assert "\n" not in kept
+    early = summarize_training(record(converged=False, relative_gap=0.98765))
+    assert early == "1,200 pairs taught. Stopped early, at a relative gap of 0.99: the limit of passes was reached."
+    folds = summarize_training(judged | {"early_folds": 2, "fold_gap": 0.0123})
+    assert folds == f"{held_out}. 2 of 5 folds stopped early, at relative gaps of up to 0.012."
     assert "none labelled" in summarize_training({"pairs": 9})
     added = summarize_training(record(updates=[{"pairs": 7}, {"pairs": 1234}]))
     assert added == "1,234 pairs of text added; the weights stay."

@@ -82,6 +82,13 @@ def test_odd_tokens(model: Model) -> None:
     assert model.align(["caf\xe9"], ["CAF\xc9"]) == model.align(["cafe\u0301"], ["caf\xe9"])  # canonically equal
 
 
+@pytest.mark.parametrize("pair", [(["a"], ["b", 3]), ([None], ["b"]), ([b"a", 1.5], ["b"])])
+def test_tokens_are_strings(model: Model, pair: Any) -> None:
+    for align in (lambda: model.align(*pair), lambda: list(model.align_many([pair])), lambda: aligner.align([pair])):
+        with pytest.raises(TypeError, match=r"a token is a string, not (3|None|1\.5)"):
+            align()
+
+
 @pytest.mark.parametrize("pair", [("a house", ["une"]), (["a"], "une maison"), ("", "")])
 def test_strings_are_no_tokens(model: Model, pair: Any) -> None:
     with pytest.raises(TypeError, match="split"):

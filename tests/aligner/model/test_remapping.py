@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+import unicodedata
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
@@ -10,9 +13,10 @@ import pytest
 from commands import write
 
 from aligner.model.decoding import Alignments
-from aligner.model.remapping import PLAIN, Retokenized, compare, shared, visible
+from aligner.model.remapping import Retokenized, compare, shared, visible
 from corpora.alignment import Links
 from corpora.errors import CorpusError
+from corpora.normalize import PLAIN
 from corpora.readers import open_texts
 
 LETTERS = [*"abcdeé.,'ßﬁ…中文กี", "e\u0301", "Ａ", "𝔘", "\u200b", "½"]
@@ -75,6 +79,135 @@ def test_ten_thousand_tokenisations() -> None:
 )
 def test_how_tokenisers_write(tokens: str, others: str, places: list[list[int]]) -> None:
     assert shared(*compare(tokens.split(" "), others.split(" "))) == places
+
+
+Piece = tuple[str, set[int]]  # and of which characters of the sentence
+
+
+def pieces(rng: random.Random, word: str, first: int) -> list[Piece]:
+    """A word in pieces at random.  first: number of its first character."""
+    ends = [0, *sorted(rng.sample(range(1, len(word)), rng.randrange(min(len(word), 4)))), len(word)]
+    return [(word[a:b], {*range(first + a, first + b)}) for a, b in pairwise(ends)]
+
+
+def numbered(text: list[str]) -> list[tuple[str, int]]:
+    places = np.cumsum([0, *map(len, text)]).tolist()
+    return list(zip(text, places, strict=False))
+
+
+def marked(change: Callable[[str, bool, bool], str]) -> Callable[[random.Random, list[str]], list[Piece]]:
+    """Pieces of words, changed by whether they are the first and the last of their word."""
+
+    def encode(rng: random.Random, text: list[str]) -> list[Piece]:
+        parts = [pieces(rng, *word) for word in numbered(text)]
+        return [
+            (change(piece, i == 0, i == len(of_word) - 1), places)
+            for of_word in parts
+            for i, (piece, places) in enumerate(of_word)
+        ]
+
+    return encode
+
+
+def joiners(rng: random.Random, text: list[str]) -> list[Piece]:
+    found: list[Piece] = []
+    for word in numbered(text):
+        for i, (piece, places) in enumerate(pieces(rng, *word)):
+            way = rng.randrange(3) if i else None
+            if way == 0:
+                found[-1] = found[-1][0] + "￭", found[-1][1]
+            found += [("￭", set())] if way == 1 else []
+            found.append(("￭" * (way == 2) + piece, places))
+    return found
+
+
+def byte_pieces(rng: random.Random, text: list[str]) -> list[Piece]:
+    found: list[Piece] = []
+    for word, first in numbered(text):
+        found.append(("▁", set()))
+        for place, c in enumerate(word, first):
+            found += [(f"<0x{b:02X}>", {place}) for b in c.encode()] if not c.isascii() or c == "@" else [(c, {place})]
+    return found
+
+
+def byte_level(rng: random.Random, text: list[str]) -> list[Piece]:
+    plain = {*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)}
+    others = [b for b in range(256) if b not in plain]
+    shown = {b: chr(b) if b in plain else chr(256 + others.index(b)) for b in range(256)}
+    found: list[Piece] = []
+    for word, first in numbered(text):
+        every = [(32, None), *((b, first + i) for i, c in enumerate(word) for b in c.encode())]
+        ends = [0, *sorted(rng.sample(range(1, len(every)), rng.randrange(min(len(every), 5)))), len(every)]
+        for a, b in pairwise(ends):
+            places = {place for _, place in every[a:b] if place is not None}
+            found.append(("".join(shown[byte] for byte, _ in every[a:b]), places))
+    return found
+
+
+def moses(rng: random.Random, text: list[str]) -> list[Piece]:
+    """Moses' escapes, which pieces of subword-nmt divide."""
+    escapes = {"&": "&amp;", "|": "&#124;", "<": "&lt;", ">": "&gt;", "'": "&apos;", '"': "&quot;", "[": "&#91;"}
+    found: list[Piece] = []
+    for word, first in numbered(text):
+        every = [(c, place) for place, one in enumerate(word, first) for c in escapes.get(one, one)]
+        parts = pieces(rng, "".join(c for c, _ in every), 0)
+        found += [
+            (piece + "@@" * (i < len(parts) - 1), {every[at][1] for at in where})
+            for i, (piece, where) in enumerate(parts)
+        ]
+    return found
+
+
+def uncased(text: str) -> str:
+    return "".join(c for c in unicodedata.normalize("NFD", text.lower()) if not unicodedata.combining(c))
+
+
+SCHEMES = {
+    "subword-nmt": marked(lambda piece, first, last: piece + "@@" * (not last)),
+    "XLM": marked(lambda piece, first, last: piece + "</w>" * last),
+    "WordPiece": marked(lambda piece, first, last: "##" * (not first) + piece),
+    "uncased": marked(lambda piece, first, last: "##" * (not first) + uncased(piece)),
+    "spacers": marked(lambda piece, first, last: "▁" * first + piece),
+    "features": marked(lambda piece, first, last: f"{piece.lower()}￨{'CL'[first]}" if last else f"{piece}￭￨N"),
+    "joiners": joiners, "byte pieces": byte_pieces, "byte level": byte_level, "Moses": moses,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("letters", ["abcé'&", "aÉ☃𝔘中北กี\u0301½ß", "a|<>\"['#@", "aĠÃ©œ"])
+def test_marks_of_tokenisers(scheme: str, letters: str) -> None:
+    rng = random.Random(0)
+    for _ in range(200):
+        text = ["".join(rng.choices(letters, k=rng.randint(1, 6))) for _ in range(rng.randint(0, 6))]
+        found = SCHEMES[scheme](rng, text)
+        seen = uncased if scheme == "uncased" else str
+        places = {i for i, c in enumerate("".join(text)) if visible(seen(c))}
+        expected = [
+            [i for i, (_, of_piece) in enumerate(found) if of_piece & places & {*range(first, first + len(word))}]
+            for word, first in numbered(text)
+        ]
+        assert shared(*compare(text, [piece for piece, _ in found])) == expected, (text, found)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "others", "places"),
+    [
+        ("a@@ ##b ￭ &amp;", "a@@ ##b ￭ &amp;", [[0], [1], [2], [3]]),  # the text has them
+        ("a@@ b", "a@@ @@ b", [[0, 1], [2]]),
+        ("####x y", "# ### ### ### ##x y", [[0, 1, 2, 3, 4], [5]]),
+        ("grand-mère", "grand @-@ mère", [[0, 1, 2]]),
+        ("A ｟ent：1｠ B", "｟mrk_case_modifier_C｠ a ｟ent：1｠ ｟mrk_begin_case_region_U｠ b", [[1], [2], [4]]),
+        ("R&D 'x'", "R &amp; D &#39;@@ x@@ &apos;", [[0, 1, 2], [3, 4, 5]]),
+        ("<0xE2> x", "<0xE2> x", [[0], [1]]),
+    ],
+)
+def test_what_looks_like_marks(tokens: str, others: str, places: list[list[int]]) -> None:
+    assert shared(*compare(tokens.split(" "), others.split(" "))) == places
+
+
+def test_the_first_difference_is_behind_the_marks() -> None:
+    with pytest.raises(ValueError, match="'yz' in place of 'xz'"):
+        compare(["abc", "dxz"], ["a@@", "bc", "d@@", "yz"])
 
 
 def test_another_text_is_refused() -> None:

@@ -139,6 +139,7 @@ line = st.lists(st.sampled_from(["a", "house", "\u2028", "\x85", "\ufeff", "é",
 side = line.map(" ".join)
 
 
+@pytest.mark.filterwarnings("ignore::corpora.left_out.OtherSpaces")
 @settings(max_examples=100)
 @given(
     st.lists(st.tuples(side, side), max_size=4), st.sampled_from([b"\n", b"\r\n"]), st.booleans(), st.booleans(),

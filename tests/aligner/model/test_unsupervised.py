@@ -153,7 +153,7 @@ def test_progress_tells_of_every_pass_and_pair(text: Bitext) -> None:
     aligning = told[len(passes) :]
     assert [progress.done for progress in passes] == list(range(1, len(passes) + 1))
     assert len({progress.detail for progress in passes}) == len(passes) > 2
-    assert passes[0].detail.endswith("pass 1")
+    assert passes[0].detail.endswith(f"pass 1 of {passes[0].total}")
     assert {(progress.stage, progress.total) for progress in aligning} == {("aligning", len(text))}
     assert aligning[-1].done == len(text)
 

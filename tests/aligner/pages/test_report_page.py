@@ -371,4 +371,4 @@ def test_without_gold(visit: Visit, report: Report) -> None:
     page.locator("#tab-words").click()
     page.locator("[name=source-word]").fill("a")
     page.keyboard.press("Enter")
-    assert page.locator(".counts").inner_text() == "1 pairs with the word; links: 1 link"
+    assert page.locator(".counts").inner_text() == "1 pair with the word; links: 1 link"

@@ -75,11 +75,11 @@ def test_a_linguist_corrects_twenty_pairs_and_looks_at_doubtful_ones_and_trains_
     assert [*corpus.links()] == [gold[pair] for pair in order]
     page.locator("#tab-list").click()
     page.locator("#which").select_option("flagged")
-    page.locator("#listed:text-is('1 pairs')").wait_for()
+    page.locator("#listed:text-is('1 pair')").wait_for()
     page.locator("#pairs button").click()
     settled(page, served.session.queue[7])
     page.locator("#train").click()
-    kept = r"\. (What was learnt is kept, as it makes fewer|The default weights are kept, as they make no more) errors"
+    kept = r"\. The (learnt weights are kept, as they make fewer|default weights are kept, as they make no more) errors"
     page.locator("#training", has_text=re.compile(kept)).wait_for(timeout=120_000)
     model, links, report = (tmp_path / name for name in ("M", "links", "report.html"))
     with page.expect_download() as saved:
@@ -340,16 +340,20 @@ def test_training_is_shown(visit: Visit, site: Sites) -> None:
     page = visit(served)
     page.locator("#train").click()
     settled(page)
-    assert "0 accepted pairs are too few" in page.locator("#trouble").inner_text()
+    assert "0 pairs accepted: too few" in page.locator("#trouble").inner_text()
     page.locator("#editor").focus()
     press(page, *["Enter"] * 12)
     page.locator("#train").click()
     shown = page.locator("#training").filter(has_text="held-out AER")
     shown.wait_for(timeout=120_000)
     assert re.match(
-        r"12 pairs: held-out AER \d+\.\d\d %, 95 % interval \[\d+\.\d\d, \d+\.\d\d\].* kept.*, and suggests links",
+        r"12 pairs: held-out AER \d+\.\d\d %, 95 % interval \[\d+\.\d\d, \d+\.\d\d\]; of the default weights \d+.* "
+        r"weights are kept, .*\. They suggest links from now on\.",
         shown.inner_text(),
     )
+    kind = served.session.trained.info()["weights"]
+    assert page.locator("#training a").inner_text() == f"Save the model ({kind} weights)"
+    assert ("--set weights=learnt" in shown.inner_text()) == (kind == "default")
     with page.expect_download() as saved:
         page.locator("#training a").click()
     model = load(saved.value.path(), copy=True)

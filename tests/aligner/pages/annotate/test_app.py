@@ -15,6 +15,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from http.client import HTTPException
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 from annotating import Site, ask
@@ -182,6 +183,9 @@ def test_what_is_accepted_goes_into_every_format(site: Sites, tmp_path: Path, mo
         path = tmp_path / f"out.{format}"
         path.write_text(served.ask(f"gold.{format}")[1])
         assert read_links(path) == corpus.links().read()
+    for format, kind in (("xlsx", "application/vnd.openxmlformats-"), ("csv", "text/csv"), ("talp", "text/plain")):
+        with urlopen(f"{served.address}gold.{format}") as response:
+            assert response.headers["Content-Type"].startswith(kind)
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     status, body = served.ask("gold.xlsx")
     assert (status, "XLSX needs openpyxl" in str(body)) == (422, True)
@@ -287,7 +291,7 @@ def test_a_signal_ends_it_cleanly(signum: int, texts: Path, tmp_path: Path) -> N
     assert stdout == b""
     word = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}[signal.Signals(signum)]
     names = ", ".join(f"{tmp_path}/gold.{suffix}" for suffix in ("en", "fr", "wa"))
-    assert stderr.decode().splitlines()[-1] == f"{word}: 1 accepted pairs are in {names}"
+    assert stderr.decode().splitlines()[-1] == f"{word}: 1 accepted pair in {names}"
     assert not [*tmp_path.glob("*.tmp"), *tmp_path.glob(".*.tmp")]
 
 
@@ -357,16 +361,16 @@ def test_it_goes_on_where_it_ended_but_not_with_another_text(session: Sessions, 
     assert "--output" in message
 
 
-@pytest.mark.parametrize("package", ["starlette", "uvicorn"])
+@pytest.mark.parametrize("package", ["starlette", "uvicorn", "httptools"])
 def test_without_its_packages_one_line_says_what_to_install(
     package: str, texts: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("annotate.app", "http"):
-        monkeypatch.delitem(sys.modules, f"aligner.pages.{name}")
+    for name in ("aligner.pages.annotate.app", "aligner.pages.http", "uvicorn.protocols.http.httptools_impl"):
+        monkeypatch.delitem(sys.modules, name)
     for name in [name for name in sys.modules if name.partition(".")[0] == package]:
         monkeypatch.setitem(sys.modules, name, None)
     result = run("annotate", f"{texts}.en", f"{texts}.fr", "-o", "gold", "-q", code=2)
-    assert re.fullmatch(rf"the page .* needs {package}.*\(pip install starlette uvicorn\)\n", result.stderr)
+    assert re.fullmatch(rf"the page .* needs {package}.*\(pip install starlette uvicorn httptools\)\n", result.stderr)
 
 
 def test_usage(texts: Path, tmp_path: Path, site: Sites) -> None:

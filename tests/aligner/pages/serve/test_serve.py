@@ -11,15 +11,14 @@ import sys
 import threading
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import TIMEOUT, refused, wait_for
+from commands import TIMEOUT, received, refused, wait_for
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from aligner.model.model import Model
 from aligner.pages.http import Server, application, listen
@@ -157,41 +156,6 @@ def test_requests_to_other_names_are_refused(client: Client, host: str, status: 
         head = f"GET /health HTTP/1.1\r\nhost: {host.format(client.port)}\r\nconnection: close\r\n\r\n"
         one.sendall(head.encode())
         assert received(one).startswith(f"HTTP/1.1 {status} ".encode())
-
-
-def received(connection: socket.socket) -> bytes:
-    """All that comes until the other side closes."""
-    connection.settimeout(TIMEOUT)
-    return b"".join(iter(lambda: connection.recv(1 << 16), b""))
-
-
-@pytest.mark.parametrize("head", [b"", b"GET /health HTT", b"GET /health HTTP/1.1\r\nhost: localhost\r\na: "])
-@pytest.mark.parametrize("asked_before", [False, True])
-def test_a_connection_without_a_request_is_closed(
-    client: Client, head: bytes, asked_before: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("aligner.pages.http.SECONDS_TO_ASK", 0.1)
-    with socket.create_connection(("127.0.0.1", client.port), timeout=TIMEOUT) as one:
-        if asked_before and head:
-            one.sendall(b"GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n")
-            assert one.recv(1 << 16).startswith(b"HTTP/1.1 200 ")
-        one.sendall(head)
-        received(one)
-
-
-def test_a_client_that_takes_nothing_is_not_waited_for(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It asks for more than fits on the way."""
-    monkeypatch.setattr("aligner.pages.http.SECONDS_TO_TAKE", 0.1)
-    got, most, lost, end = 0, 400 * len(client.get("/").text.encode()), [], H11Protocol.connection_lost
-    monkeypatch.setattr(H11Protocol, "connection_lost", lambda one, why: (end(one, why), lost.append(one.client)))
-    with socket.create_connection(("127.0.0.1", client.port), timeout=TIMEOUT) as one:
-        one.sendall(b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n" * 400)
-        wait_for(lambda: one.getsockname() in lost)
-        with suppress(ConnectionResetError):
-            while part := one.recv(1 << 20):
-                got += len(part)
-        assert 0 < got < most
-    assert client.get("/health").status == 200
 
 
 def test_requests_have_names(client: Client, service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
