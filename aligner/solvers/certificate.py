@@ -16,14 +16,20 @@ _UNSEEN = 1e-13
 
 
 class Certificate(NamedTuple):
-    """The least value so far, how far it may be above the optimum, and the size of the terms of both.
-
-    size: of the largest numbers that they are differences of: rounding errors are a share of it.
-    """
+    """The least value so far, and the greatest lower bound.  terms: of the value, see `Audit.size`."""
 
     value: float
-    gap: float
-    size: float
+    lower: float
+    terms: float = 0.0
+
+    @property
+    def gap(self) -> float:
+        return self.value - self.lower
+
+    @property
+    def size(self) -> float:
+        """The largest number that the gap is a difference of: rounding errors are a share of it."""
+        return max(self.terms, abs(self.value), abs(self.lower))
 
     @property
     def relative(self) -> float:

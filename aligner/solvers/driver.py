@@ -87,16 +87,16 @@ def solve(
                     oracle_calls += problem.n_blocks
                 else:
                     audit_calls += problem.n_blocks
-                best, dual, size = audit, audit.dual, max(audit.size, abs(audit.primal))
+                best, dual = audit, audit.dual
                 if judged:
-                    dual, size = max(dual, judged[-1].dual), max(size, judged[-1].size)
+                    dual = max(dual, judged[-1].dual)
                     best = min(audit, judged[-1].best, key=lambda one: one.primal)
-                found = Certificate(best.primal, best.primal - dual, size)
+                found = Certificate(best.primal, dual, best.size)
                 point = TracePoint(
                     passes, oracle_calls, audit_calls, seconds, audit.primal, audit.dual, found.gap,
                     found.relative, audit.bound, audit.cheap, measure and measure(audit.w),
                 )  # fmt: skip
-                judged.append(_Judged(point, audit, best, dual, size))
+                judged.append(_Judged(point, audit, best, dual))
                 if show is not None:
                     show(f"pass {passes:,} · gap {point.relative_gap:.2g} of {stop.gap:g} · {seconds:.1f} s")
                 go_on = callback(ended(Status.RUNNING)) if callback is not None else None
@@ -121,13 +121,12 @@ def solve(
 
 
 class _Judged(NamedTuple):
-    """The last audit, the best audit so far, the greatest dual value so far, and the largest terms so far."""
+    """The last audit, the best audit so far, and the greatest dual value so far."""
 
     point: TracePoint
     last: Audit
     best: Audit
     dual: float
-    size: float
 
 
 def _rehearse(problem: Problem, solver: Solver[Any, Any]) -> None:

@@ -180,15 +180,14 @@ def _iterates(
     step: Forward | Away | Pairwise | Blended, lipschitz: float | None,
 ) -> Iterator[tuple[Minimum, Certificate]]:  # fmt: skip
     """The result after each step from x, without end, and what it certifies.  slopes: ∇f there."""
-    best_x, begin, best, lower, size = x, time.perf_counter(), inf, -inf, 0.0
+    best_x, begin, best, lower = x, time.perf_counter(), inf, -inf
     weights = {x.tobytes(): 1.0}  # of the vertices in use, by their bytes
     trace: list[TracePoint] = []
     for k in count():
         vertex = asked(slopes)
         value, gap = float(_checked("f", f(x), ())), float(np.vdot(slopes, x - vertex))
         best, best_x, lower = min(best, value), x if value < best else best_x, max(lower, value - gap)
-        seconds, size = time.perf_counter() - begin, max(size, abs(value))
-        found = Certificate(best, best - lower, size)
+        found, seconds = Certificate(best, lower), time.perf_counter() - begin
         calls = k + 1, asked.calls - k - 1
         trace.append(TracePoint(k, *calls, seconds, value, value - gap, found.gap, found.relative))
         yield Minimum(best_x.copy(), best, found.gap, Status.RUNNING, Trace(trace)), found

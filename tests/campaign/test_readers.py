@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import random
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from corpora.files import count_lines, pack, read_lines
 from corpora.formats.conll import read_sentences
 from corpora.formats.pharaoh import parse_pharaoh, write_pharaoh
 from corpora.journal import read_journal
+from corpora.left_out import LeftOut, OtherSpaces
 from corpora.link_files import open_links
 from corpora.readers import open_corpus, open_texts
 from features.translation.priors import parse_priors
@@ -92,10 +94,13 @@ JUDGES: list[Callable[[Path, random.Random], None]] = [
 def judged(judge: Callable[[Path, random.Random], None], path: Path, rng: random.Random) -> bool:
     """Whether the file is taken; what is refused is so in one line of letters that can be seen."""
     began, refusal = time.process_time(), None
-    try:
-        judge(path, rng)
-    except AlignerError as error:
-        refusal = error
+    with warnings.catch_warnings():
+        for category in (LeftOut, OtherSpaces):
+            warnings.simplefilter("ignore", category)
+        try:
+            judge(path, rng)
+        except AlignerError as error:
+            refusal = error
     assert time.process_time() - began < LONGEST
     if refusal is not None:
         assert str(refusal).isprintable()

@@ -175,8 +175,9 @@ def make(make_problem: MakeProblem) -> MakeKind:
 def test_gaps_are_certificates(configuration: Configuration, kind: str, make: MakeKind) -> None:
     """No audit ever has a dual above any primal, and the audited objective is the true one."""
     problem = make(kind, 20)
-    points = run(problem, configuration.solver, gap=0.0, passes=40).trace
-    assert len(points) > 10
+    found = run(problem, configuration.solver, gap=0.0, passes=40)
+    points = found.trace
+    assert len(points) > 10 or found.status is Status.CONVERGED
     assert points[-1].gap >= -1e-12
     assert points[-1].gap == min(p.primal for p in points) - max(p.dual for p in points)
     result = run(problem, configuration.solver, gap=0.0, passes=3)

@@ -84,7 +84,7 @@ def test_a_signal_while_solving_keeps_the_last_audit(sample: Path, tmp_path: Pat
     read_until(process.stderr.fileno(), "\npass 3:")
     process.send_signal(signum)
     errors = ended(process, 128 + signum)
-    assert " pairs taught. Model written to " in errors
+    assert " pairs taught. Stopped early, at a relative gap of " in errors
     assert errors.splitlines()[-1] == f"{WORDS[signum]}: the best weights so far are saved"
     record = load(path).record
     assert not record["converged"]
