@@ -1,11 +1,12 @@
 """Dictionaries that a user has: pairs of words or phrases, which count as links of other text, see `priors`."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from itertools import product
 
 from corpora.errors import BrokenLine, quoted
 from corpora.files import StrPath
+from corpora.left_out import warn_of_left_out
 from corpora.normalize import Normalizer
 
 COUNT = 0.5
@@ -31,9 +32,10 @@ def parse_dictionary(
 ) -> Mapping[tuple[str, str], float]:
     """Counts of word pairs; the words of a phrase share its count.  path: for errors.  Empty lines are left out.
 
-    Raises BrokenLine.
+    Raises BrokenLine, and warns of entries that are too long (`LeftOut`).
     """
     links: defaultdict[tuple[str, str], float] = defaultdict(float)
+    left_out = Counter[str]()
     for number, line in enumerate(lines, 1):
         try:
             entry = line.decode()
@@ -47,8 +49,9 @@ def parse_dictionary(
         except ValueError:
             raise BrokenLine(path, number, f"{quoted(line)} is no entry of a dictionary", hint=_HINT) from None
         if max(map(len, phrases)) > MOST_WORDS:
-            hint = "is it a sentence? Then give it as text"
-            raise BrokenLine(path, number, f"has more than {MOST_WORDS} words on a side", hint=hint)
+            left_out[f"entries of more than {MOST_WORDS} words on a side (give sentences as text)"] += 1
+            continue
         for pair in product(*phrases):
             links[pair] += COUNT * weight / max(map(len, phrases))
+    warn_of_left_out(path, left_out)
     return links

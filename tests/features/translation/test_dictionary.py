@@ -15,6 +15,7 @@ from aligner.model.unsupervised import align
 from corpora.alignment import Links
 from corpora.bitext import Bitext, read_bitext
 from corpora.errors import BrokenLine
+from corpora.left_out import LeftOut
 from corpora.normalize import Normalizer
 from corpora.readers import open_corpus
 from features.translation.dictionary import COUNT, HEAVIEST, MOST_WORDS, parse_dictionary
@@ -59,8 +60,9 @@ def test_a_sentence_is_no_entry() -> None:
     """Each word of one side counts with each of the other: a longer entry would take the square of its length."""
     words = " ".join(["a"] * MOST_WORDS)
     assert parse_dictionary([f"{words}\tb".encode()], "D", NORMALIZERS)
-    with pytest.raises(BrokenLine, match=rf"^D:1: has more than {MOST_WORDS} words on a side \(is it a sentence"):
-        parse_dictionary([f"b\t{words} a".encode()], "D", NORMALIZERS)
+    with pytest.warns(LeftOut, match=rf"^D: left out: 1 entries of more than {MOST_WORDS} words on a side \(give"):
+        found = parse_dictionary([f"b\t{words} a".encode(), b"c\td"], "D", NORMALIZERS)
+    assert found == {("c", "d"): COUNT}
 
 
 def test_a_dictionary_is_added_to_priors(tmp_path: Path) -> None:
