@@ -138,9 +138,16 @@ def matching_corner(i, blocks, w, scratch, psi):
     augmented_scores(i, blocks, w, scores)
     cut = d + blocks.source_capacity - 1
     bmatch_block(
-        scores, lists.source[first:last], lists.target[first:last], lists.shapes[i, 0], lists.shapes[i, 1],
-        np.cumsum(w[d:cut]), np.cumsum(w[cut:]), scratch.flow, linked,
-    )  # fmt: skip
+        scores,
+        lists.source[first:last],
+        lists.target[first:last],
+        lists.shapes[i, 0],
+        lists.shapes[i, 1],
+        np.cumsum(w[d:cut]),
+        np.cumsum(w[cut:]),
+        scratch.flow,
+        linked,
+    )
     loss = fill_corner(i, linked, blocks, psi)
     hinge = loss - dot(psi, w)
     if hinge < -HINGE_TOLERANCE * max(1.0, loss):

@@ -67,9 +67,19 @@ def nearest_block(geometry, i, blocks, points, tolerance, prices, z):
     rows, words = len(own.row_capacity), len(own.row_capacity) + len(own.column_capacity)
     ceiling = np.inf if blocks.source_capacity == 1 and blocks.target_capacity == 1 else 1.0
     project_block(
-        geometry, points, own.source, own.target, own.row_capacity, own.column_capacity, prices[:rows],
-        prices[rows:words], ceiling, tolerance, ITERATIONS, z,
-    )  # fmt: skip
+        geometry,
+        points,
+        own.source,
+        own.target,
+        own.row_capacity,
+        own.column_capacity,
+        prices[:rows],
+        prices[rows:words],
+        ceiling,
+        tolerance,
+        ITERATIONS,
+        z,
+    )
     return words
 
 

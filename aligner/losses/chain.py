@@ -126,9 +126,13 @@ class ChainProblem(MarginalDefaults, BlockDefaults):
         tokens = np.concatenate([np.arange(*arrays.offsets[i : i + 2]) for i in sequences.tolist()])
         rows = csr_array((arrays.values, arrays.columns, arrays.starts), (len(arrays.labels), arrays.n_inputs))
         return ChainProblem.of(
-            rows[tokens], arrays.labels[tokens], sizes, regularization=self.regularization, n_labels=arrays.n_labels,
+            rows[tokens],
+            arrays.labels[tokens],
+            sizes,
+            regularization=self.regularization,
+            n_labels=arrays.n_labels,
             biases=arrays.biases,
-        )  # fmt: skip
+        )
 
     def corners(self, blocks: I64, w: F64) -> Corners:
         """For each block, the corner argmax_z L_i(z) − w·ψ_i(z).  Raises ScoreError if w is not finite."""

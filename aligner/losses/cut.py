@@ -118,9 +118,13 @@ class CutProblem(MarginalDefaults, BlockDefaults):
         nodes, edges = (np.concatenate([np.arange(one.start, one.stop) for one in slices]) for slices in own)
         begins = np.repeat(np.cumsum(sizes) - sizes, np.diff(arrays.edge_offsets)[graphs])
         return CutProblem.of(
-            arrays.nodes[nodes], arrays.labels[nodes], sizes, arrays.ends[edges] + begins[:, None], arrays.edges[edges],
+            arrays.nodes[nodes],
+            arrays.labels[nodes],
+            sizes,
+            arrays.ends[edges] + begins[:, None],
+            arrays.edges[edges],
             regularization=self.regularization,
-        )  # fmt: skip
+        )
 
     def predict(self, w: F64) -> I64:
         """The labels (N,) of greatest score.  Raises ValueError if w does not fit, or the weight of an edge is > 0."""

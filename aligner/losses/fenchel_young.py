@@ -117,9 +117,17 @@ class FenchelYoungProblem(Regularized):
         costs.check(regularization)
         start = Prior.of(edges, prior)
         return cls(
-            edges, label_edges(edges, links), start.weights, float(regularization), float(costs.miss),
-            float(costs.false), training_links, capacity, regularizer, start.name,
-        )  # fmt: skip
+            edges,
+            label_edges(edges, links),
+            start.weights,
+            float(regularization),
+            float(costs.miss),
+            float(costs.false),
+            training_links,
+            capacity,
+            regularizer,
+            start.name,
+        )
 
     def take(self, pairs: I64, *, memory: int | None = None) -> "FenchelYoungProblem":
         """The problem of these pairs alone, (m,) indices, in their order: a copy.  memory: see `Edges.take`."""
@@ -194,9 +202,14 @@ class FenchelYoungProblem(Regularized):
         of_row, of_column = self._capacities
         scaled = (scores + regularizer.offset) / regularizer.temperature
         nearest = nearest_points(
-            scaled, lists, geometry=regularizer.geometry, row_capacity=of_row, column_capacity=of_column, start=start,
+            scaled,
+            lists,
+            geometry=regularizer.geometry,
+            row_capacity=of_row,
+            column_capacity=of_column,
+            start=start,
             tolerance=_ACCURACY,
-        )  # fmt: skip
+        )
         z, x, sure = nearest.z, scaled - nearest.u[rows] - nearest.v[columns], y > 0.0
 
         def omega(point: F64) -> float:

@@ -173,10 +173,19 @@ class MatchingProblem(Regularized):
         gold = np.zeros((len(edges), len(edges.names) + len(fertility.names)))
         start = Prior.of(edges, prior)
         problem = cls(
-            edges, labels, gold, start.weights, float(regularization), float(costs.miss),
-            float(costs.false), float(costs.possible), found,
-            len(sure_edges) - len(target_edges), start.name, fertility,
-        )  # fmt: skip
+            edges,
+            labels,
+            gold,
+            start.weights,
+            float(regularization),
+            float(costs.miss),
+            float(costs.false),
+            float(costs.possible),
+            found,
+            len(sure_edges) - len(target_edges),
+            start.name,
+            fertility,
+        )
         psi = np.empty_like(gold)  # of the targets, whose features are still to be added
         _kernels.fill_corners(np.arange(len(edges)), linked, problem.arrays, psi, np.empty(len(edges)))
         return replace(problem, gold=0.0 - psi)

@@ -247,9 +247,16 @@ def bmatch_blocks(scores, lists, first, last, source_rewards, target_rewards, li
     for i in range(first, last):
         edges = slice(lists.offsets[i], lists.offsets[i + 1])
         bmatch_block(
-            scores[edges], lists.source[edges], lists.target[edges], lists.shapes[i, 0], lists.shapes[i, 1],
-            source_rewards, target_rewards, flow, linked[edges],
-        )  # fmt: skip
+            scores[edges],
+            lists.source[edges],
+            lists.target[edges],
+            lists.shapes[i, 0],
+            lists.shapes[i, 1],
+            source_rewards,
+            target_rewards,
+            flow,
+            linked[edges],
+        )
 
 
 @compiled

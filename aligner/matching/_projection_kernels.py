@@ -141,9 +141,18 @@ def search_from_nothing(
     while True:
         orient(q, rows, columns, scale, values, across)
         converged, gap, more = search(
-            geometry, values, across, u, v, u_capacity, v_capacity, ceiling,
-            tolerance if scale == 1.0 else LOOSE, max(1, limit - iterations), plan,
-        )  # fmt: skip
+            geometry,
+            values,
+            across,
+            u,
+            v,
+            u_capacity,
+            v_capacity,
+            ceiling,
+            tolerance if scale == 1.0 else LOOSE,
+            max(1, limit - iterations),
+            plan,
+        )
         iterations += more
         if scale == 1.0:
             return converged, gap, iterations
@@ -207,8 +216,11 @@ def project_block(
         source, target, J, K = target, source, K, J
         row_numbers, column_numbers, rows, columns = column_numbers, row_numbers, columns, rows
         row_price, column_price, row_capacity, column_capacity = (
-            column_price, row_price, column_capacity, row_capacity,
-        )  # fmt: skip
+            column_price,
+            row_price,
+            column_capacity,
+            row_capacity,
+        )
     u, v, u_capacity, v_capacity = np.empty(J), np.empty(K), np.empty(J), np.empty(K)
     known = take_words(rows, row_price, row_capacity, u, u_capacity)
     known = take_words(columns, column_price, column_capacity, v, v_capacity) or known
@@ -239,9 +251,21 @@ def project_block(
         )
     if not converged and iterations < limit:
         converged, gap, more = search_from_nothing(
-            geometry, own, own_rows, own_columns, values, across, u, v, u_capacity, v_capacity, ceiling, tolerance,
-            limit - iterations, plan,
-        )  # fmt: skip
+            geometry,
+            own,
+            own_rows,
+            own_columns,
+            values,
+            across,
+            u,
+            v,
+            u_capacity,
+            v_capacity,
+            ceiling,
+            tolerance,
+            limit - iterations,
+            plan,
+        )
         iterations += more
     for e in range(n):
         z[kept[e]] = plan[own_rows[e], own_columns[e]]

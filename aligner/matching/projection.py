@@ -87,9 +87,19 @@ def nearest_points(
             edges = slice(*lists.offsets[i : i + 2])
             one_link = (u_capacity[rows] == 1.0).all() or (v_capacity[columns] == 1.0).all()
             found.converged[i], found.gaps[i], found.iterations[i] = project_block(
-                kind, flat[edges], lists.source[edges], lists.target[edges], u_capacity[rows], v_capacity[columns],
-                u[rows], v[columns], np.inf if one_link else 1.0, tolerance, max_iterations, found.z[edges],
-            )  # fmt: skip
+                kind,
+                flat[edges],
+                lists.source[edges],
+                lists.target[edges],
+                u_capacity[rows],
+                v_capacity[columns],
+                u[rows],
+                v[columns],
+                np.inf if one_link else 1.0,
+                tolerance,
+                max_iterations,
+                found.z[edges],
+            )
 
     deque(map_threads(work, range(0, n, _LISTS_AT_ONCE)), maxlen=0)
     return found

@@ -233,9 +233,16 @@ class Block:
                         place = active.take_answer(block, psi, loss, regularization, point, state.pool)
                 if state.pool is not None:
                     active.active_step(
-                        block, place, step.kind, step.line_search, self.cache, regularization, direction, point,
+                        block,
+                        place,
+                        step.kind,
+                        step.line_search,
+                        self.cache,
+                        regularization,
+                        direction,
+                        point,
                         state.pool,
-                    )  # fmt: skip
+                    )
                 kernels.count_step(kernels.share_of(float(self.average.weight(int(point.steps[0])))), point)
         return calls
 

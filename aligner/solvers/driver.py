@@ -93,9 +93,18 @@ def solve(
                     best = min(audit, judged[-1].best, key=lambda one: one.primal)
                 found = Certificate(best.primal, dual, best.size)
                 point = TracePoint(
-                    passes, oracle_calls, audit_calls, seconds, audit.primal, audit.dual, found.gap,
-                    found.relative, audit.bound, audit.cheap, measure and measure(audit.w),
-                )  # fmt: skip
+                    passes,
+                    oracle_calls,
+                    audit_calls,
+                    seconds,
+                    audit.primal,
+                    audit.dual,
+                    found.gap,
+                    found.relative,
+                    audit.bound,
+                    audit.cheap,
+                    measure and measure(audit.w),
+                )
                 judged.append(_Judged(point, audit, best, dual))
                 if show is not None:
                     show(f"pass {passes:,} · gap {point.relative_gap:.2g} of {stop.gap:g} · {seconds:.1f} s")

@@ -25,7 +25,7 @@ from aligner.solvers.saddle import (
     look_ahead,
     measure_start,
     restrict,
-)  # fmt: skip
+)
 from corpora.ragged import F64
 
 _FIRST = 5

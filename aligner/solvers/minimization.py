@@ -176,9 +176,14 @@ def _search(asked: _Asked, x: F64, slopes: F64) -> Iterator[None]:
 
 
 def _iterates(
-    f: Callable[[F64], Any], gradient: Callable[[F64], npt.ArrayLike], asked: _Asked, x: F64, slopes: F64,
-    step: Forward | Away | Pairwise | Blended, lipschitz: float | None,
-) -> Iterator[tuple[Minimum, Certificate]]:  # fmt: skip
+    f: Callable[[F64], Any],
+    gradient: Callable[[F64], npt.ArrayLike],
+    asked: _Asked,
+    x: F64,
+    slopes: F64,
+    step: Forward | Away | Pairwise | Blended,
+    lipschitz: float | None,
+) -> Iterator[tuple[Minimum, Certificate]]:
     """The result after each step from x, without end, and what it certifies.  slopes: ∇f there."""
     best_x, begin, best, lower = x, time.perf_counter(), inf, -inf
     weights = {x.tobytes(): 1.0}  # of the vertices in use, by their bytes

@@ -117,10 +117,17 @@ class ProjectedGradient:
             take_steps = compiled.fill(kernels.projected_steps)
             for first in range(0, len(order), _BLOCKS_AT_ONCE):
                 code = take_steps(
-                    order[first : first + _BLOCKS_AT_ONCE], geometry, spectral, compiled.arrays,
-                    state.spans.marginals.parts, scale, problem.n_nonpositive, state.duals, compiled.dual_starts,
+                    order[first : first + _BLOCKS_AT_ONCE],
+                    geometry,
+                    spectral,
+                    compiled.arrays,
+                    state.spans.marginals.parts,
+                    scale,
+                    problem.n_nonpositive,
+                    state.duals,
+                    compiled.dual_starts,
                     state.point,
-                )  # fmt: skip
+                )
                 check_code(*code)
         self._settle(problem, state)
         return 0
