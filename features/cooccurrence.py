@@ -51,10 +51,6 @@ class CooccurrenceTable:
     counts: I32
     pairs: int
 
-    def __post_init__(self) -> None:
-        for cells in (self.row_offsets, self.targets, self.counts):
-            cells.flags.writeable = False  # as those of a model file, for which kernels need not be compiled again
-
     def dice(self, source: I32, target: I32, known: tuple[I32, I32]) -> F32:
         """Dice(e, f) = 2 C_ef / (C_e + C_f)  [TLK05 §3] of word pairs (m,); 0 for a word or cell without counts.
 

@@ -16,7 +16,7 @@ Arrays = dict[str, np.ndarray]
 
 def rewrite(model: Path, path: Path, arrays: Mapping[str, np.ndarray] = {}, **header: Any) -> Path:
     """Write a copy of a model with some arrays and values of its header replaced."""
-    old_header, old_arrays = read_model(model, copy=True)
+    old_header, old_arrays = read_model(model)
     with path.open("wb") as file:
         write_model(file, {**old_header, **header}, {**old_arrays, **arrays})
     return path

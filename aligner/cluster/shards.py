@@ -74,7 +74,7 @@ def load(path: str | Path) -> Any:
     """
     try:
         if not is_zipfile(path):
-            return np.asarray(np.lib.format.open_memmap(path, mode="r"))
+            return np.asarray(np.lib.format.open_memmap(path, mode="c"))
         with np.load(path) as found:
             return dict(found)
     except (OSError, ValueError, EOFError, RuntimeError, BadZipFile, TokenError) as error:

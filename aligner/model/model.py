@@ -250,21 +250,13 @@ def _check_range(bitext: Bitext, links: Links) -> None:
         raise AlignerError(f"pair {pair[m] + 1}: {what}")
 
 
-def load(path: StrPath, *, copy: bool = False) -> Model:
-    """Open a model file.  Raises ModelError, a line for the user, on anything else.
-
-    copy: read it into memory. Otherwise it is mapped, and may be replaced by rename, but never be written into, which
-    would end the process.
-    """
-    header, arrays = read_model(path, copy=copy)
+def load(path: StrPath) -> Model:
+    """Read a model file into memory.  Raises ModelError, a line for the user, on anything else."""
+    header, arrays = read_model(path)
     try:
-        source_words, target_words = (tuple(words) for words in header.get("words", ((), ())))  # none in old files
-        candidates = header.get("candidates", "all")  # which those of old files were
-        features = FeatureSet(
-            tuple(header["families"]), tuple(header["links"]), (source_words, target_words), candidates
-        )
-        if header.get("scorer", {"kind": "linear"}) != {"kind": "linear"}:
-            raise AlignerError("it scores by a kernel")
+        source_words, target_words = map(tuple, header["words"])
+        families, links = tuple(header["families"]), tuple(header["links"])
+        features = FeatureSet(families, links, (source_words, target_words), header["candidates"])
         weights = arrays["weights"]
         if weights.dtype != np.float64 or weights.ndim != 1 or not np.isfinite(weights).all():
             raise AlignerError("the weights are not finite numbers")
@@ -284,8 +276,8 @@ def load(path: StrPath, *, copy: bool = False) -> Model:
             normalizers=(source_normalizer, target_normalizer),
             languages=(source_language, target_language),
             record=record,
-            rewards=LinkRewards(*(tuple(map(float, side)) for side in header.get("rewards", ((), ())))),
-            calibration=read_calibration(header.get("calibration")),
+            rewards=LinkRewards(*(tuple(map(float, side)) for side in header["rewards"])),
+            calibration=read_calibration(header["calibration"]),
         )
     except (AlignerError, AttributeError, ImportError, LookupError, OverflowError, TypeError, ValueError) as error:
         what = (

@@ -26,10 +26,6 @@ class Cells:
     targets: I32
     n_targets: int
 
-    def __post_init__(self) -> None:
-        for cells in (self.row_offsets, self.targets):
-            cells.flags.writeable = False  # as those of a model file, for which kernels need not be compiled again
-
     def __len__(self) -> int:
         return len(self.targets)
 

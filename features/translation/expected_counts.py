@@ -47,8 +47,7 @@ class Direction:
         """Weights of the jumps between this many words, the words of the model or more."""
         groups = np.zeros(words, np.int32)
         groups[self.frequent] = np.arange(1, len(self.frequent) + 1)
-        # Copies: for arrays that cannot be written, as those of a model file, kernels would be compiled anew.
-        return JumpWeights(self.shared.copy(), self.weights.astype(np.float64), groups)
+        return JumpWeights(self.shared, self.weights.astype(np.float64), groups)
 
     def counts(self, generated: int, weights: JumpWeights) -> DirectionCounts:
         """Counts of this many generated words; the last ones are new.

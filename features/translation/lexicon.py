@@ -164,12 +164,6 @@ class Table:
     source_unseen: F32
     target_unseen: F32
 
-    def __post_init__(self) -> None:
-        for name, array in [*vars(self).items()]:
-            view = array.view()
-            view.flags.writeable = False  # as those of a model file, for which kernels need not be compiled again
-            object.__setattr__(self, name, view)
-
 
 @dataclass(frozen=True, eq=False)
 class Classes:

@@ -26,7 +26,7 @@ ODD: list[Any] = [
 
 @cache
 def read(model: Path) -> tuple[bytes, dict[str, Any], dict[str, Any]]:
-    return model.read_bytes(), *read_model(model, copy=True)
+    return model.read_bytes(), *read_model(model)
 
 
 def odd_header(header: dict[str, Any], rng: random.Random) -> dict[str, Any]:
@@ -60,7 +60,7 @@ def judge_model(model: Path, folder: Path, inputs: Round, number: int) -> None:
     with told(inputs, number, path):
         refusal: AlignerError | None = None
         try:
-            found = list(aligner.load(path, copy=True).align_many(PAIRS))
+            found = list(aligner.load(path).align_many(PAIRS))
             assert len(found) == len(PAIRS)
             for (source, target), one in zip(PAIRS, found, strict=True):
                 assert all(0 <= j < len(source) and 0 <= k < len(target) for j, k in one.links)

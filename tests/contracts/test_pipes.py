@@ -100,7 +100,7 @@ def content(path: Path) -> bytes:
     """What was written; of a model its arrays, as it says when it was made."""
     if not is_model(path):
         return path.read_bytes()
-    return b"".join(array.tobytes() for array in read_model(path, copy=True)[1].values())
+    return b"".join(array.tobytes() for array in read_model(path)[1].values())
 
 
 @cache  # the command with files is the same for all its words

@@ -21,7 +21,7 @@ Work = Callable[[Sequence[bytes]], list[Answer | Exception]]
 
 def open_model(path: str) -> Model:
     """Open a model, and compile or load all that it needs.  Raises AlignerError."""
-    model = load(path, copy=True)  # its file may then be written over
+    model = load(path)
     if model.features.links:
         raise AlignerError(f"{path}: needs other aligners' links, which requests do not have (train one without)")
     model.warm_up()

@@ -356,7 +356,7 @@ def test_training_is_shown(visit: Visit, site: Sites) -> None:
     assert ("--set weights=learnt" in shown.inner_text()) == (kind == "default")
     with page.expect_download() as saved:
         page.locator("#training a").click()
-    model = load(saved.value.path(), copy=True)
+    model = load(saved.value.path())
     assert model.record["labelled_pairs"] == 12
     words = served.session.text.words(0)
     assert model.align(*words) == served.session.trained.align(*words)
