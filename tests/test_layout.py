@@ -31,7 +31,7 @@ LAYERS: list[tuple[str, ...]] = [
     ("aligner.matching", "aligner.pages.notebook"),
     ("aligner.losses", "aligner.evaluation"),
     ("aligner.solvers",),
-    ("aligner.progress", "aligner.settings"),
+    ("aligner.progress",),
     ("aligner.model",),
     ("aligner.training",),
     ("aligner.pages",),

@@ -8,21 +8,17 @@ from contextlib import ExitStack, nullcontext
 from dataclasses import asdict, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from aligner._version import __version__
-from aligner.cli import options as opt
 from aligner.cli.messages import in_options, say
+from aligner.cli.options import argument, command, skipping_pairs
 from aligner.cli.outputs import Output, Writer
 from aligner.model.settings import AlignSettings
 from aligner.progress import ignore, progress_bar
-from aligner.settings import with_values
 from corpora import SettingError
 from corpora.errors import EmptyCorpus
 from corpora.left_out import OtherSpaces
-from corpora.reading import AS_IT_IS, Reading
 
 if TYPE_CHECKING:
     from aligner.model.streaming import Normalizers
@@ -35,82 +31,47 @@ _PATIENCE = 30.0
 """Seconds until a lost worker, whose shard another one takes up, has ended at last."""
 
 
-@opt.reads_corpus(hidden="columns source target")
+@command(threads=True, hidden="columns source target")
 def align(
-    source: Annotated[
-        str, typer.Argument(metavar="SRC", help="Source text, or a whole corpus; - reads 'source ||| target' lines.")
-    ],
-    target: Annotated[
-        str | None, typer.Argument(metavar="TGT", help="Target text, line by line the translation of SRC.")
-    ] = None,
-    model: opt.TrainedModel = None,
-    output: opt.OutputFile = "-",
-    format_: opt.OutputFormat = "pharaoh",
-    links: opt.LinksFiles = None,
-    offset: opt.Offset = 0.0,
-    unsupervised: opt.Unsupervised = None,
-    decoding: opt.DecodingName = None,
-    tokenize: opt.Tokenize = False,
-    keep: opt.Keep = None,
-    directions: opt.Directions = None,
-    remap: opt.Remap = None,
-    reading: Reading = AS_IT_IS,
-    max_length: opt.MaxLength = None,
-    skip_bad: opt.SkipBad = False,
-    sample: opt.Sample = None,
-    priors: opt.PriorsFile = None,
-    dictionary: opt.Dictionary = None,
-    set_: opt.Set = None,
-    shard: opt.Shard = None,
-    resume: opt.Resume = False,
-    cluster: opt.Cluster = None,
-    threads: opt.Threads = None,
-    force: opt.Force = False,
-    quiet: opt.Quiet = False,
-    debug: opt.Debug = False,
+    source: str = argument("SRC", "Source text, or a whole corpus; - reads 'source ||| target' lines."),
+    target: str | None = argument("TGT", "Target text, line by line the translation of SRC.", None),
+    *,
+    settings: AlignSettings,
+    output: Output,
 ) -> None:
     """Align text: one line of links for each pair of lines.
 
     With a trained model (-m), or by what the text itself says of who translates whom and the weights that come with
     the program, which were learnt from hand-aligned text of several languages.
     """
-    settings = with_values(
-        AlignSettings(
-            model=model, links=tuple(links or ()), offset=offset, shard=shard, max_length=max_length,
-            skip_bad=skip_bad, unsupervised=unsupervised, decoding=decoding, priors=priors,
-            dictionary=dictionary, sample=sample, tokenize=tokenize, keep=keep, **vars(reading),
-        ),
-        set_ or [],
-    )  # fmt: skip
-    to = Output(output, format_, remap, directions, resume, cluster, force, quiet)
-    to.check(settings)
+    output.check(settings)
     from corpora.resuming import Blocks
 
-    blocks = Blocks(output, force=force) if resume else None  # these raise now, if ever
-    writers = to.open()
+    blocks = Blocks(output.path, force=output.force) if output.resume else None  # these raise now, if ever
+    writers = output.open()
     try:
-        with opt.skipping_pairs(settings.longest, skip_bad, settings.long_pairs) as skipping:
-            if cluster is not None:
+        with skipping_pairs(settings) as skipping:
+            if output.cluster is not None:
                 from aligner.cli.cluster import align_on_cluster
 
-                align_on_cluster(source, target, settings, skipping, writers[0], align_shard, cluster)
-            elif model is not None:
+                align_on_cluster(source, target, settings, skipping, writers[0], align_shard)
+            elif settings.model is not None:
                 align_with_model(source, target, settings, skipping, writers[0], blocks)
             else:
                 align_without_model(source, target, settings, skipping, writers)
     except EmptyCorpus as error:
-        if resume or error.path == remap:
+        if output.resume or error.path == output.remap:
             raise
         for writer in writers:
             with writer.file:
                 pass
-        if not quiet:
+        if not output.quiet:
             say(f"{error.path}: has no lines to align")
 
 
 def align_alone(source: str, target: str | None, settings: AlignSettings, writer: Writer) -> None:
     """Align a text with a model or without, for other commands."""
-    with opt.skipping_pairs(settings.longest, settings.skip_bad) as skipping:
+    with skipping_pairs(settings) as skipping:
         if settings.model is None:
             align_without_model(source, target, settings, skipping, [writer])
         else:

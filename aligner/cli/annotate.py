@@ -3,36 +3,39 @@
 import secrets
 from contextlib import ExitStack
 from threading import Thread
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from aligner.cli import options as opt
 from aligner.cli.messages import refuse_idle, say
+from aligner.cli.options import QUIET, argument, command, data_option, output_option
 from aligner.cli.signals import SIGNALLED, WORDS, ignore_signals, keep_what_there_is, noted_signal
+from aligner.model.settings import AlignSettings
 from aligner.progress import progress_bar
 from corpora.errors import counted
-from corpora.reading import AS_IT_IS, Reading
+from corpora.reading import Reading
 
 
-@opt.reads_corpus(hidden="source target")
+@command(threads=True, hidden="source target")
 def annotate(
-    source: Annotated[str, typer.Argument(metavar="SRC", help="Source text.")],
-    output: opt.GoldPrefix,
-    target: Annotated[
-        str | None, typer.Argument(metavar="TGT", help="Target text; none where SRC is a whole corpus.")
-    ] = None,
-    model: opt.TrainedModel = None,
-    reading: Reading = AS_IT_IS,
-    tokenize: opt.Tokenize = False,
-    order: opt.AnnotationOrder = "random",
-    number: opt.AnnotatedPairs = None,
-    seed: opt.Seed = 0,
-    annotator: opt.AnnotatorName = None,
-    port: opt.Port = 0,
-    threads: opt.Threads = None,
-    quiet: opt.Quiet = False,
-    debug: opt.Debug = False,
+    source: str = argument("SRC", "Source text."),
+    target: str | None = argument("TGT", "Target text; none where SRC is a whole corpus.", None),
+    *,
+    output: str = output_option(..., "To PREFIX.L1, PREFIX.L2, PREFIX.wa, PREFIX.journal.", "o", metavar="PREFIX"),
+    settings: Annotated[AlignSettings, "model tokenize"],
+    reading: Reading,
+    order: Literal["random", "unsure", "given"] = data_option(
+        "random", "At random, for a fair sample; the least probable links first; or as given."
+    ),
+    number: int | None = data_option(
+        None, "The first pairs of the order.", "--pairs -n", metavar="N", least=1, shown="all"
+    ),
+    seed: int = data_option(0, "Seed of the random order.", metavar="N", least=0),
+    annotator: str | None = data_option(
+        None, "Annotate into PREFIX.NAME, beside others; see agreement.", metavar="NAME"
+    ),
+    port: int = output_option(0, "Of the page's address.", metavar="N", least=0, most=65535, shown="any free one"),
+    quiet: bool = QUIET,
 ) -> None:
     """Open a page to make gold links by hand.
 
@@ -41,8 +44,7 @@ def annotate(
     """
     from aligner.errors import SettingError
 
-    if model is not None:
-        refuse_idle("with --model, which is trained already", tokenize=tokenize)
+    model = settings.model
     refuse_idle(f"on --order {order}", seed=seed and order != "random")
     with progress_bar(quiet) as show, ExitStack() as opened:
         try:
@@ -64,7 +66,7 @@ def annotate(
             corpus = open_for_model(loaded, model, source, target, reading)
         corpus.rereadable()
         listening = opened.enter_context(listen(HOST, port))
-        loaded = model_of_text(corpus, show, tokenize=tokenize) if model is None else loaded
+        loaded = model_of_text(corpus, show, tokenize=settings.tokenize) if model is None else loaded
         session = Session(
             read_text(corpus, loaded), loaded, output, annotator=annotator, order=order, seed=seed, number=number,
             learns=model is None,

@@ -1,21 +1,19 @@
 """``aligner atools``."""
 
-from typing import Annotated, get_args
+from typing import get_args
 
-import typer
-
-from aligner.cli import options as opt
+from aligner.cli.options import command, links_option
 from aligner.model.settings import Symmetrization
 from corpora import SettingError
 
 _ELSEWHERE = {"fmeasure": "aligner evaluate", "display": "aligner show"}
 
 
+@command()
 def atools(
-    forward: Annotated[str, typer.Option("-i", "--input_1", metavar="FILE", help="Links; - is standard input.")],
-    command: Annotated[str, typer.Option("-c", "--command", help="convert, invert, intersect, union or grow-diag…")],
-    reverse: Annotated[str | None, typer.Option("-j", "--input_2", metavar="FILE", help="Links to combine.")] = None,
-    debug: opt.Debug = False,
+    forward: str = links_option(..., "Links; - is standard input.", "-i --input_1", metavar="FILE"),
+    command: str = links_option(..., "convert, invert, intersect, union or grow-diag…", "-c --command"),
+    reverse: str | None = links_option(None, "Links to combine.", "-j --input_2", metavar="FILE"),
 ) -> None:
     """Convert or combine links with the flags of fast_align's atools, for scripts that call it.
 

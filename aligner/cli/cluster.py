@@ -46,7 +46,7 @@ def _outlive_others() -> None:
 
 def align_on_cluster(
     source: str, target: str | None, settings: AlignSettings, skipping: Skipping, writer: Writer,
-    align_shard: Callable[..., Sequence[int]], address: str,
+    align_shard: Callable[..., Sequence[int]],
 ) -> None:  # fmt: skip
     """Let workers align shards of a text, each into a file in a folder beside the output, and join the files.
 
@@ -71,7 +71,7 @@ def align_on_cluster(
             for n in range(1, shards + 1)
         ]  # fmt: skip
         total = [0, 0, 0, 0]
-        with connection.connect(address) as connected:
+        with connection.connect(str(output.cluster)) as connected:
             for _, counts in connected.run(align_shard, calls):
                 total = [a + b for a, b in zip(total, counts, strict=True)]
                 show(Progress("aligning", total[0], pairs, "pairs"))

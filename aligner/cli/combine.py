@@ -1,24 +1,20 @@
 """``aligner combine``."""
 
-from typing import Annotated
-
-import typer
-
-from aligner.cli import options as opt
 from aligner.cli.messages import refuse_idle
+from aligner.cli.options import FORCE, LINKED_TEXT, OUTPUT, QUIET, argument, command
 from aligner.progress import progress_bar, tell_items
-from corpora.reading import AS_IT_IS, Reading
+from corpora.reading import Reading
 
 
-@opt.reads_corpus()
+@command()
 def combine(
-    links: Annotated[list[str], typer.Argument(metavar="LINKS", help="Links of each aligner, i-j or i-j:probability.")],
-    text: opt.LinkedText = None,
-    reading: Reading = AS_IT_IS,
-    output: opt.OutputFile = "-",
-    force: opt.Force = False,
-    quiet: opt.Quiet = False,
-    debug: opt.Debug = False,
+    links: list[str] = argument("LINKS", "Links of each aligner, i-j or i-j:probability."),
+    *,
+    text: str | None = LINKED_TEXT,
+    reading: Reading,
+    output: str = OUTPUT,
+    force: bool = FORCE,
+    quiet: bool = QUIET,
 ) -> None:
     """Combine the links of several aligners into the best consensus.
 

@@ -2,32 +2,34 @@
 
 from contextlib import ExitStack
 from functools import partial
-from typing import Annotated
 
 import typer
 
-from aligner.cli import options as opt
 from aligner.cli.messages import refuse_idle
+from aligner.cli.options import FORCE, QUIET, argument, command, links_option
 from aligner.progress import progress_bar, tell_items
 from corpora import SettingError
-from corpora.reading import AS_IT_IS, Reading
+from corpora.reading import Reading
 
 
-@opt.reads_corpus()
+@command()
 def convert(
-    source: Annotated[str, typer.Argument(metavar="IN", help="Links, or a corpus with links; - is standard input.")],
-    output: Annotated[str, typer.Argument(metavar="OUT", help="File to write; - is standard output.")],
-    target: Annotated[
-        str | None, typer.Argument(metavar="OUT2", help="Of a corpus: write source to OUT, target here, as plain text.")
-    ] = None,
-    to: opt.ToFormat = None,
-    from_: opt.FromFormat = None,
-    text: opt.TextPrefix = None,
-    transpose: opt.Transpose = False,
-    reading: Reading = AS_IT_IS,
-    force: opt.Force = False,
-    quiet: opt.Quiet = False,
-    debug: opt.Debug = False,
+    source: str = argument("IN", "Links, or a corpus with links; - is standard input."),
+    output: str = argument("OUT", "File to write; - is standard output."),
+    target: str | None = argument("OUT2", "Of a corpus: write source to OUT, target here, as plain text.", None),
+    *,
+    to: str | None = links_option(
+        None,
+        "pharaoh, talp, naacl; with words: csv, xlsx, tmx, jsonl, conllu, comtrans, clearaligner, giza (sure only).",
+        metavar="FORMAT",
+        shown="as OUT is named",
+    ),
+    from_: str | None = links_option(None, "Format of IN; else recognised.", metavar="FORMAT"),
+    text: str | None = links_option(None, "The text, for formats with words.", metavar="PREFIX"),
+    transpose: bool = links_option(False, "Swap source and target."),
+    reading: Reading,
+    force: bool = FORCE,
+    quiet: bool = QUIET,
 ) -> None:
     """Convert links to another format, or a corpus to plain text.
 

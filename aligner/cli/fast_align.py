@@ -2,55 +2,58 @@
 
 from contextlib import ExitStack
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from aligner.cli import options as opt
 from aligner.cli.align import align_without_model
 from aligner.cli.messages import say
+from aligner.cli.options import command, skipping_pairs
 from aligner.cli.outputs import Output
 from aligner.model.settings import AlignSettings
 from aligner.progress import ignore
 from corpora import SettingError
+from corpora.settings import setting
 
 if TYPE_CHECKING:
     from features.statistics import CorpusStatistics
 
-_flag = partial(typer.Option, rich_help_panel="Flags of fast_align")
-_idle = partial(typer.Option, rich_help_panel="Taken, without effect", help="No effect.")
-_refused = partial(typer.Option, rich_help_panel="Refused", help="Refused.")
+_flag = partial(setting, panel="Flags of fast_align")
+_idle = partial(setting, panel="Taken, without effect")
+_refused = partial(setting, panel="Refused")
+_NOTHING = "No effect."
 
 
+@command(threads=True)
 def fast_align(
-    text: Annotated[str, _flag("-i", "--input", metavar="FILE", help="Of 'source ||| target' lines; - is a pipe.")],
-    reverse: Annotated[bool, _flag("-r", "--reverse", help="At most one link a source word, not a target word.")]
-    = False,
-    table: Annotated[str | None, _flag(
-        "-p", "--conditional_probabilities", metavar="FILE",
-        help="Write log p(target | source) of words, or with -r log p(source | target); overwrites.",
-    )] = None,
-    beam: Annotated[float, _flag(
-        "-t", "--beam_threshold", metavar="B", help="Into -p goes what has at least max p to the power -B.",
-        min=-1e3, max=0.0,
-    )] = -4.0,
-    iterations: Annotated[int, _flag("-I", "--iterations", metavar="N", help="Passes of the HMM.", min=1)] = 1,
-    p0: Annotated[float, _flag("-q", "--p0", metavar="P", help="Prior probability that a word translates nothing.")]
-    = 0.2,
-    diagonal: Annotated[bool, _idle("-d", "--favor_diagonal")] = False,
-    tension: Annotated[bool, _idle("-o", "--optimize_tension")] = False,
-    bayes: Annotated[bool, _idle("-v", "--variational_bayes")] = False,
-    first_tension: Annotated[float | None, _idle("-T", "--diagonal_tension")] = None,
-    alpha: Annotated[float | None, _idle("-a", "--alpha")] = None,
-    length_ratio: Annotated[float | None, _idle("-m", "--mean_srclen_multiplier")] = None,
-    buffer: Annotated[int | None, _idle("-b", "--thread_buffer_size")] = None,
-    no_null: Annotated[bool, _refused("-N", "--no_null_word")] = False,
-    force_align: Annotated[str | None, _refused("-f", "--force_align")] = None,
-    scores: Annotated[bool, _refused("-s")] = False,
-    threads: opt.Threads = None,
-    quiet: Annotated[bool, _flag("--quiet", help="No progress and no messages but errors.")] = False,
-    debug: opt.Debug = False,
-) -> None:  # fmt: skip
+    text: str = _flag(..., "Of 'source ||| target' lines; - is a pipe.", "-i --input", metavar="FILE"),
+    reverse: bool = _flag(False, "At most one link a source word, not a target word.", "r"),
+    table: str | None = _flag(
+        None,
+        "Write log p(target | source) of words, or with -r log p(source | target); overwrites.",
+        "-p --conditional_probabilities",
+        metavar="FILE",
+    ),
+    beam: float = _flag(
+        -4.0,
+        "Into -p goes what has at least max p to the power -B.",
+        "-t --beam_threshold",
+        metavar="B",
+        least=-1e3,
+        most=0.0,
+    ),
+    iterations: int = _flag(1, "Passes of the HMM.", "I", metavar="N", least=1),
+    p0: float = _flag(0.2, "Prior probability that a word translates nothing.", "q", metavar="P"),
+    diagonal: bool = _idle(False, _NOTHING, "-d --favor_diagonal"),
+    tension: bool = _idle(False, _NOTHING, "-o --optimize_tension"),
+    bayes: bool = _idle(False, _NOTHING, "-v --variational_bayes"),
+    first_tension: float | None = _idle(None, _NOTHING, "-T --diagonal_tension"),
+    alpha: float | None = _idle(None, _NOTHING, "a"),
+    length_ratio: float | None = _idle(None, _NOTHING, "-m --mean_srclen_multiplier"),
+    buffer: int | None = _idle(None, _NOTHING, "-b --thread_buffer_size"),
+    no_null: bool = _refused(False, "Refused.", "-N --no_null_word"),
+    force_align: str | None = _refused(None, "Refused.", "-f --force_align"),
+    scores: bool = _refused(False, "Refused.", "-s"),
+    quiet: bool = _flag(False, "No progress and no messages but errors."),
+) -> None:
     """Align in one direction with the flags of fast_align, for scripts that call it.
 
     For new ones there is `aligner align`, whose links are better, and symmetric at once.
@@ -72,7 +75,9 @@ def fast_align(
     idle = [flag for flag, value in given.items() if value is not None and value is not False]
     if idle and not quiet:
         say(f"{' '.join(idle)}: no effect here, where an HMM with smoothed counts is trained")
-    settings = AlignSettings(null=p0, iterations=iterations, decoding="reverse" if reverse else "forward")
+    settings = AlignSettings(
+        null=p0, iterations=iterations, decoding="reverse" if reverse else "forward", skip_bad=True
+    )
     if table is not None:
         refuse_inputs(table, [text])
         file = write_packed(table, force=True)  # raises now, if ever
@@ -85,6 +90,6 @@ def fast_align(
         lines = format_table((found.transposed() if reverse else found).links, beam)
         stream.writelines(line.encode() for line in lines)
 
-    with opt.skipping_pairs(None, skip_bad=True) as skipping, ExitStack() as until_written:
+    with skipping_pairs(settings) as skipping, ExitStack() as until_written:
         on_statistics = ignore if table is None else write_table
         align_without_model(text, None, settings, skipping, Output(quiet=quiet).open(), on_statistics)

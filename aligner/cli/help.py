@@ -7,9 +7,8 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from aligner.cli.messages import usage_in_one_line
+from aligner.cli.messages import settings_of, usage_in_one_line
 from aligner.model.settings import THRESHOLD
-from aligner.settings import settings_of
 
 _BEYOND_A_LINE = re.compile(r"\.(?: |$)|[:;] |, (?:as|for scripts|which) ")
 
@@ -74,7 +73,7 @@ def show_all(context: typer.Context, wanted: bool) -> None:
     finally:
         for parameter in hidden:
             vars(parameter)["hidden"] = True
-    settings = settings_of(str(context.command.name))
+    settings = settings_of(context.command.callback or show_all)
     if settings:
         print("\n--set NAME=VALUE:")
     for name, meaning in settings:

@@ -1,28 +1,25 @@
 """``aligner info``."""
 
 import json
-from typing import Annotated
+from typing import Annotated, Literal
 
-import typer
-
-from aligner.cli import options as opt
 from aligner.cli.messages import refuse_idle
+from aligner.cli.options import MODEL, QUIET, argument, command, output_option
+from aligner.model.settings import AlignSettings
 from aligner.progress import Progress, progress_bar
+from corpora.reading import Reading
 
 
+@command(threads=True)
 def info(
-    model: opt.ModelArgument,
-    gold: Annotated[
-        list[str] | None, typer.Argument(metavar="GOLD", help="Labelled pairs: what AER is without each feature.")
-    ] = None,
-    features: opt.ShowFeatures = False,
-    source: opt.SourceLanguage = None,
-    target: opt.TargetLanguage = None,
-    links: opt.LinksFiles = None,
-    threads: opt.Threads = None,
-    format_: opt.ReportFormat = "text",
-    quiet: opt.Quiet = False,
-    debug: opt.Debug = False,
+    model: str = MODEL,
+    gold: list[str] | None = argument("GOLD", "Labelled pairs: what AER is without each feature.", None),
+    *,
+    features: bool = output_option(False, "Also its features, the most effective first."),
+    reading: Annotated[Reading, "source target"],
+    others: Annotated[AlignSettings, "links"],
+    format_: Literal["text", "json"] = output_option("text", "A table, or JSON."),
+    quiet: bool = QUIET,
 ) -> None:
     """Tell what a model was made of, and what its features are worth.
 
@@ -38,15 +35,17 @@ def info(
         from corpora.readers import open_corpus
 
         if not gold:
-            refuse_idle("without labelled pairs (give GOLD)", source=source, target=target, links=links)
+            refuse_idle(
+                "without labelled pairs (give GOLD)", source=reading.source, target=reading.target, links=others.links
+            )
         refuse_idle("with GOLD, which shows them", features=features and gold)
         loaded, labelled = load(model), None
         facts = loaded.info()
         if gold:
-            loaded, others = with_others(loaded, model, links or [])
-            source, target = source or loaded.languages[0], target or loaded.languages[1]
+            loaded, files = with_others(loaded, model, others.links)
+            source, target = reading.source or loaded.languages[0], reading.target or loaded.languages[1]
             corpora = [open_corpus(prefix, source=source, target=target) for prefix in gold]
-            labelled = read_labelled(corpora, loaded.normalizers, others)
+            labelled = read_labelled(corpora, loaded.normalizers, files)
         report = None
         if gold or features:
             report = describe_model(

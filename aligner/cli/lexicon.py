@@ -2,34 +2,32 @@
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
-import typer
-
-from aligner.cli import options as opt
 from aligner.cli.messages import refuse_idle, say
+from aligner.cli.options import FORCE, LINK_TOKENS, QUIET, argument, command, output_option
+from aligner.model.settings import AlignSettings
 from aligner.progress import progress_bar, tell_items
 from corpora import SettingError
 from corpora.errors import counted
-from corpora.reading import AS_IT_IS, Reading
+from corpora.reading import Reading
 
 
-@opt.reads_corpus()
+@command(tokenize=LINK_TOKENS)
 def lexicon(
-    source: Annotated[str, typer.Argument(metavar="MODEL|SRC", help="A model; or source text; or text with links.")],
-    target: Annotated[
-        str | None, typer.Argument(metavar="TGT|LINKS", help="Target text; or links, if SRC is a whole corpus.")
-    ] = None,
-    links: Annotated[str | None, typer.Argument(metavar="LINKS", help="Links of these pairs, in any format.")] = None,
-    reading: Reading = AS_IT_IS,
-    to: opt.ToLexicon = "tsv",
-    best: opt.BestTranslations = None,
-    tokenize: opt.LinkTokens = False,
-    keep: opt.Keep = None,
-    output: opt.LexiconPrefix = "lexicon",
-    force: opt.Force = False,
-    quiet: opt.Quiet = False,
-    debug: opt.Debug = False,
+    source: str = argument("MODEL|SRC", "A model; or source text; or text with links."),
+    target: str | None = argument("TGT|LINKS", "Target text; or links, if SRC is a whole corpus.", None),
+    links: str | None = argument("LINKS", "Links of these pairs, in any format.", None),
+    *,
+    reading: Reading,
+    tokens: Annotated[AlignSettings, "tokenize keep"],
+    to: Literal["tsv", "moses", "marian", "bicleaner"] = output_option(
+        "tsv", "How the files are written and named; see docs/lexicons.md."
+    ),
+    best: int | None = output_option(None, "Of each word, the best K only.", metavar="K", least=1, shown="all"),
+    output: str = output_option("lexicon", "To PREFIX.tsv, or two others.", "o", metavar="PREFIX"),
+    force: bool = FORCE,
+    quiet: bool = QUIET,
 ) -> None:
     """Write who translates whom, for other tools: probabilities by counts of links, or by what a model expects."""
     with ExitStack() as written, progress_bar(quiet) as show:
@@ -46,14 +44,14 @@ def lexicon(
             if Path(target).is_file() and not holds_links(target):
                 raise SettingError("two texts need their links, too (give SRC TGT LINKS, or a whole corpus and LINKS)")
             target, links = None, target
-        if (tokenize or keep is not None) and links is None:
+        if tokens.tokenize and links is None:
             raise SettingError("--tokenize is for links of a text (give SRC TGT LINKS, or leave it out)")
         corpus = None
         if links is not None or not is_model(source):
             corpus = open_text(source, target, reading)
             if links is not None:
                 corpus = corpus.rereadable()
-                corpus = corpus.in_tokens(tokenizing(tokenize, keep, [corpus]))
+                corpus = corpus.in_tokens(tokenizing(tokens.tokenize, tokens.keep, [corpus]))
         else:
             refuse_idle("with a model (give text and links, or leave it out)", **vars(reading))
         outputs = [f"{output}.{suffix}" for suffix in LEXICON_FORMATS[to].suffixes]

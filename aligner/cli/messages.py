@@ -15,10 +15,10 @@ from typing import Any, ParamSpec, get_args
 import typer
 from typer.models import ArgumentInfo, OptionInfo
 
-from aligner.settings import settings_of
 from corpora import AlignerError, SettingError
 from corpora.errors import printable
 from corpora.left_out import LeftOut, OtherSpaces
+from corpora.settings import describe
 
 BAD_DATA = 1
 BAD_SETTING = 2
@@ -66,17 +66,19 @@ def refuse_idle(where: str, **options: object) -> None:
         raise SettingError(f"{option} has no effect {where}{'' if '(' in where else f' (leave {option} out)'}")
 
 
-_GENERAL = {"encoding": "--encoding"}
-_options: dict[str, dict[str, str]] = {"": _GENERAL}
-"""The options of each command, by the names that messages of the library have for them."""
-
-_command = ""
+_command: Callable[..., None] = lambda: None  # noqa: E731
 """The command at work."""
 
 
+def settings_of(command: Callable[..., None]) -> list[tuple[str, str]]:
+    """The names that a command's --set takes, and their meanings."""
+    return [*describe(*(made() for made in vars(command).get("settings", [])))]
+
+
 def options_of(command: Callable[..., None]) -> dict[str, str]:
-    """The options of a command, by their own names and by the names of their parameters."""
-    found = dict(_GENERAL)
+    """The options of a command, by their own names, by the names of their parameters, and by the names of --set."""
+    found = {name: f"--set {name}" for setting, _ in settings_of(command) for name in [setting.partition(".")[0]]}
+    found["encoding"] = "--encoding"
     for name, parameter in inspect.signature(command).parameters.items():
         info: Any = next(iter(getattr(parameter.annotation, "__metadata__", ())), None)
         if isinstance(info, ArgumentInfo):
@@ -93,7 +95,7 @@ def explain(error: AlignerError | OSError | MemoryError, options: Mapping[str, A
         case OSError(errno=errno.EBADF, filename=None | "-"):
             return "-: standard input or output is closed (open it, or name a file)"
         case OSError():
-            path = error.filename or options.get("output") or options.get("model") or "-"
+            path = error.filename or options.get("output") or options.get("path") or options.get("model") or "-"
             return f"{path}: {error.strerror or error} (check the disk)"
         case MemoryError():
             return f"not enough memory: {error} (are there very long lines?)"
@@ -103,13 +105,7 @@ def explain(error: AlignerError | OSError | MemoryError, options: Mapping[str, A
 def in_options(message: str) -> str:
     """A message of the library with the command's options: `force` becomes --force, a setting of --set --set NAME."""
 
-    def spelled(name: re.Match[str]) -> str:
-        own = _options[_command]
-        settings = settings_of(_command) if "set" in own and name[1] not in own else []
-        of_set = {setting.partition(".")[0]: f"--set {name[1]}" for setting, _ in settings}
-        return own.get(name[1]) or of_set.get(name[1], name[0])
-
-    return re.sub(r"`(\w+)`", spelled, message)
+    return re.sub(r"`(\w+)`", lambda name: options_of(_command).get(name[1], name[0]), message)
 
 
 @contextmanager
@@ -175,12 +171,11 @@ def report_error(error: AlignerError | OSError | MemoryError, options: Mapping[s
 
 def answers_for_errors(command: Callable[Parameters, None]) -> Callable[Parameters, None]:
     """Turn the errors a user can mend into one line and an exit code."""
-    _options[command.__name__] = options_of(command)
 
     @functools.wraps(command)
     def run(*args: Parameters.args, **kwargs: Parameters.kwargs) -> None:
         global _command
-        _command = command.__name__
+        _command = command
         gathered: dict[tuple[type, str], Any] = {}  # to be told at the end, once for a file
 
         def show(message: Warning | str, *_: object, **__: object) -> None:

@@ -10,10 +10,11 @@ from functools import partial
 from typing import IO, TYPE_CHECKING, Literal
 
 from aligner.cli.messages import say
+from aligner.cli.options import FORCE, OUTPUT, QUIET, output_option
 from aligner.progress import Progress, ignore, progress_bar
-from aligner.settings import changed, refuse_pairs
 from corpora import SettingError
 from corpora.errors import counted
+from corpora.settings import changed, refuse_pairs, setting
 
 if TYPE_CHECKING:
     from aligner.model.decoding import Alignments
@@ -33,14 +34,37 @@ class Output:
     resume: write in blocks, after those that are there.  cluster: workers that align shards, which are joined.
     """
 
-    path: str = "-"
-    format: Format = "pharaoh"
-    remap: str | None = None
-    directions: str | None = None
-    resume: bool = False
-    cluster: str | None = None
-    force: bool = False
-    quiet: bool = False
+    path: str = OUTPUT
+    format: Format = output_option(
+        "pharaoh",
+        "i-j links, i-j:score, JSON objects with tokens and scores, or scores of pairs and links.",
+    )
+    remap: str | None = setting(
+        None,
+        "The same text in other tokens, such as subwords: write the links of these.",
+        panel="Links",
+        metavar="CORPUS",
+        hidden=True,
+    )
+    directions: str | None = setting(
+        None,
+        "Also PREFIX.fwd, at most one link a target word, and PREFIX.rev, a source word.",
+        panel="Without a model",
+        metavar="PREFIX",
+        hidden=True,
+    )
+    resume: bool = output_option(
+        False, "Write in blocks, and go on after those that are there (with -m, -o).", hidden=True
+    )
+    cluster: str | None = setting(
+        None,
+        "Dask scheduler whose workers count or align; local:N: N processes here.",
+        panel="Data",
+        metavar="ADDRESS",
+        hidden=True,
+    )
+    force: bool = FORCE
+    quiet: bool = QUIET
 
     @property
     def paths(self) -> list[str]:

@@ -1,23 +1,21 @@
 """``aligner priors``."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
-import typer
-
-from aligner.cli import options as opt
+from aligner.cli.options import FORCE, MODEL, OUTPUT, QUIET, command, output_option
 from aligner.progress import progress_bar
 
 
+@command()
 def priors(
-    model: opt.ModelArgument,
-    to: Annotated[Literal["eflomal", "fast-align"], typer.Option("--to", help="Counts, or log probabilities.")]
-    = "eflomal",
-    reverse: Annotated[bool, typer.Option("--reverse", help="With the target for source.")] = False,
-    output: opt.OutputFile = "-",
-    force: opt.Force = False,
-    quiet: opt.Quiet = False,
-    debug: opt.Debug = False,
-) -> None:  # fmt: skip
+    model: str = MODEL,
+    *,
+    to: Literal["eflomal", "fast-align"] = output_option("eflomal", "Counts, or log probabilities."),
+    reverse: bool = output_option(False, "With the target for source."),
+    output: str = OUTPUT,
+    force: bool = FORCE,
+    quiet: bool = QUIET,
+) -> None:
     """Write what a model has counted: for --priors, for eflomal, or as a table of fast_align."""
     from corpora.files import refuse_inputs, write_packed
 

@@ -1,13 +1,11 @@
 """``aligner project``."""
 
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from aligner.cli import options as opt
+from aligner.cli.options import FORCE, OUTPUT, QUIET, argument, command, data_option
 from aligner.progress import progress_bar, tell_items
-from corpora.reading import AS_IT_IS, Reading
+from corpora.reading import Reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -16,17 +14,19 @@ if TYPE_CHECKING:
     from corpora.formats.conll import Sentence
 
 
-@opt.reads_corpus()
+@command()
 def project(
-    labels: Annotated[str, typer.Argument(metavar="LABELS", help="The source text with labels: a CoNLL file.")],
-    target: Annotated[str, typer.Argument(metavar="TGT", help="The target text, or a whole corpus with it.")],
-    links: Annotated[str, typer.Argument(metavar="LINKS", help="Links of these pairs, in any format.")],
-    gold: opt.GoldLabels = None,
-    reading: Reading = AS_IT_IS,
-    output: opt.OutputFile = "-",
-    force: opt.Force = False,
-    quiet: opt.Quiet = False,
-    debug: opt.Debug = False,
+    labels: str = argument("LABELS", "The source text with labels: a CoNLL file."),
+    target: str = argument("TGT", "The target text, or a whole corpus with it."),
+    links: str = argument("LINKS", "Links of these pairs, in any format."),
+    *,
+    gold: str | None = data_option(
+        None, "The target text with labels: report F1 in place of the labels, unless -o is given.", metavar="FILE"
+    ),
+    reading: Reading,
+    output: str = OUTPUT,
+    force: bool = FORCE,
+    quiet: bool = QUIET,
 ) -> None:
     """Carry labels of words across links to the other language.
 

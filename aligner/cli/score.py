@@ -5,48 +5,37 @@ from array import array
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import IO, Annotated
+from typing import IO, Annotated, Literal
 
-import typer
-
-from aligner.cli import options as opt
 from aligner.cli.align import align_alone
 from aligner.cli.messages import refuse_idle
+from aligner.cli.options import FORCE, OUTPUT, QUIET, argument, command, output_option, texts_and_links
 from aligner.cli.outputs import Output, Writer
 from aligner.model.settings import AlignSettings
 from aligner.progress import progress_bar
-from corpora.reading import AS_IT_IS, Reading
 
 _HEADER = "line", "support", "faults", "source", "target"
 
 
-@opt.reads_corpus()
+@command(threads=True, model="Trained model; without it the text itself, for LINKS aligner.model.")
 def score(
-    source: Annotated[str, typer.Argument(metavar="SRC", help="Source text, or a whole corpus.")],
-    target: Annotated[
-        str | None, typer.Argument(metavar="TGT|LINKS", help="Target text; or links, if SRC is a whole corpus.")
-    ] = None,
-    links: Annotated[
-        str | None,
-        typer.Argument(metavar="LINKS", help="Links of these pairs, in the model's tokens; else the best ones."),
-    ] = None,
-    model: opt.ScoringModel = None,
-    output: opt.OutputFile = "-",
-    format_: opt.ScoreFormat = "tsv",
-    reading: Reading = AS_IT_IS,
-    tokenize: opt.Tokenize = False,
-    keep: opt.Keep = None,
-    threads: opt.Threads = None,
-    force: opt.Force = False,
-    quiet: opt.Quiet = False,
-    debug: opt.Debug = False,
+    source: str = argument("SRC", "Source text, or a whole corpus."),
+    target: str | None = argument("TGT|LINKS", "Target text; or links, if SRC is a whole corpus.", None),
+    links: str | None = argument("LINKS", "Links of these pairs, in the model's tokens; else the best ones.", None),
+    *,
+    settings: Annotated[AlignSettings, "model source target columns untranslated tokenize keep"],
+    output: str = OUTPUT,
+    format_: Literal["tsv", "worst", "jsonl", "scored", "pharaoh"] = output_option(
+        "tsv", "Scores of pairs and links; a table, the worst pairs first; or as align writes."
+    ),
+    force: bool = FORCE,
+    quiet: bool = QUIET,
 ) -> None:
     """Tell how well pairs translate each other, and how sure links are.
 
     Or list the worst pairs first. By a model (-m), or by what the text itself says of who translates whom.
     """
-    target, links = opt.texts_and_links(target, links)
-    settings = AlignSettings(model=model, tokenize=tokenize, keep=keep, **vars(reading))
+    target, links = texts_and_links(target, links)
     (writer,) = Output(output, "jsonl" if format_ == "worst" else format_, force=force, quiet=quiet).open()
     if format_ != "worst":
         _score(source, target, links, settings, writer)

@@ -1,24 +1,30 @@
 """``aligner serve``."""
 
-from aligner.cli import options as opt
+from functools import partial
+
 from aligner.cli.messages import say
+from aligner.cli.options import QUIET, command, output_option
 from aligner.progress import ignore, progress_bar
 from corpora import AlignerError
+from corpora.settings import parse_size, setting
+
+_serving = partial(setting, panel="Serving")
 
 
+@command(threads=True)
 def serve(
-    model: opt.ModelFile,
-    host: opt.Host = "127.0.0.1",
-    port: opt.ServicePort = 8080,
-    allowed_host: opt.AllowedHosts = None,
-    body: opt.MostBytes = 1 << 20,
-    pairs: opt.MostPairs = 1000,
-    words: opt.MostWords = 50_000,
-    length: opt.LongestSentence = 500,
-    queue: opt.MostRequests = 128,
-    threads: opt.Threads = None,
-    quiet: opt.Quiet = False,
-    debug: opt.Debug = False,
+    model: str = output_option(..., "Model file.", "m", metavar="MODEL"),
+    host: str = _serving("127.0.0.1", "Address to listen on; 0.0.0.0 or :: for all of the machine's.", metavar="HOST"),
+    port: int = _serving(8080, "Port to listen on; 0 chooses a free one.", metavar="N", least=0, most=65535),
+    allowed_host: list[str] | None = _serving(
+        None, "Further name that requests may be sent to; repeatable.", metavar="NAME"
+    ),
+    body: int = _serving(1 << 20, "Bytes of a request.", "--max-body", metavar="SIZE", shown="1M", parser=parse_size),
+    pairs: int = _serving(1000, "Sentence pairs of a request.", "--max-pairs", metavar="N", least=1),
+    words: int = _serving(50_000, "Words of a request, on both sides.", "--max-words", metavar="N", least=1),
+    length: int = _serving(500, "Words of a sentence.", "--max-length", metavar="N", least=1),
+    queue: int = _serving(128, "Requests at a time; others get a 503.", metavar="N", least=1),
+    quiet: bool = QUIET,
 ) -> None:
     """Answer programs over HTTP: JSON pairs in, their links out, as aligner align finds them; at / a page to try it.
 

@@ -3,29 +3,23 @@
 from itertools import islice, repeat
 from typing import Annotated
 
-import typer
-
-from aligner.cli import options as opt
+from aligner.cli.options import LINK_TOKENS, SHOWN_GOLD, argument, command, data_option
+from aligner.model.settings import AlignSettings
 from corpora.errors import CorpusError
-from corpora.reading import AS_IT_IS, Reading
+from corpora.reading import Reading
 
 
-@opt.reads_corpus()
+@command(tokenize=LINK_TOKENS)
 def show(
-    source: Annotated[str, typer.Argument(metavar="SRC", help="Source text.")],
-    target: Annotated[
-        str, typer.Argument(metavar="TGT|LINKS", help="Target text; or links, if SRC is a whole corpus.")
-    ],
-    links: Annotated[
-        str | None, typer.Argument(metavar="LINKS", help="Links of these pairs: of jsonl the words, too.")
-    ] = None,
-    reading: Reading = AS_IT_IS,
-    gold: opt.ShownGold = None,
-    tokenize: opt.LinkTokens = False,
-    keep: opt.Keep = None,
-    number: opt.ShownPairs = 10,
-    first: opt.FirstShown = 1,
-    debug: opt.Debug = False,
+    source: str = argument("SRC", "Source text."),
+    target: str = argument("TGT|LINKS", "Target text; or links, if SRC is a whole corpus."),
+    links: str | None = argument("LINKS", "Links of these pairs: of jsonl the words, too.", None),
+    *,
+    reading: Reading,
+    gold: str | None = SHOWN_GOLD,
+    tokens: Annotated[AlignSettings, "tokenize keep"],
+    number: int = data_option(10, "Pairs to draw.", "--pairs -n", metavar="N", least=1, most=10**12),
+    first: int = data_option(1, "Line of the first.", "--from", metavar="K", least=1, most=10**12),
 ) -> None:
     """Draw alignments in the terminal: a grid for each pair, colours by probability, shapes by gold."""
     from rich.console import Console
@@ -38,7 +32,7 @@ def show(
     texts = source, target if links else None
     links = links or target
     corpus = open_text(*texts, reading).rereadable()
-    corpus = corpus.in_tokens(tokenizing(tokenize, keep, [corpus]))
+    corpus = corpus.in_tokens(tokenizing(tokens.tokenize, tokens.keep, [corpus]))
     scored = open_scored_links(links, corpus.lengths)
     lengths = None if scored.format == "jsonl" else corpus.lengths()
     truths = open_links(gold, lengths=lengths) if gold else repeat(None)

@@ -1,22 +1,26 @@
 """``aligner symmetrize``."""
 
-from typing import Annotated
-
-import typer
-
-from aligner.cli import options as opt
+from aligner.cli.options import FORCE, OUTPUT, QUIET, argument, command, links_option
+from aligner.model.settings import Symmetrization
 from aligner.progress import progress_bar, tell_items
+from corpora.settings import choices
 
 
+@command()
 def symmetrize(
-    forward: Annotated[str, typer.Argument(metavar="FWD", help="Links of one direction.")],
-    reverse: Annotated[str, typer.Argument(metavar="REV", help="Links of the other, also written source-target.")],
-    method: opt.Method = "grow-diag-final-and",
-    transpose_reverse: opt.TransposeReverse = False,
-    output: opt.OutputFile = "-",
-    force: opt.Force = False,
-    quiet: opt.Quiet = False,
-    debug: opt.Debug = False,
+    forward: str = argument("FWD", "Links of one direction."),
+    reverse: str = argument("REV", "Links of the other, also written source-target."),
+    *,
+    method: Symmetrization = links_option(
+        "grow-diag-final-and",
+        f"How to combine the two: {', '.join(choices(Symmetrization))}.",
+        "m",
+        metavar="METHOD",
+    ),
+    transpose_reverse: bool = links_option(False, "REV is written target-source."),
+    output: str = OUTPUT,
+    force: bool = FORCE,
+    quiet: bool = QUIET,
 ) -> None:
     """Combine the links of two directions into one, as fast_align, eflomal or GIZA++ give them."""
     with progress_bar(quiet) as show:

@@ -7,16 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated
 
-import typer
-
-from aligner.cli import options as opt
 from aligner.cli.align import align_alone
 from aligner.cli.messages import refuse_idle, say
+from aligner.cli.options import FORCE, QUIET, argument, command, data_option, output_option, texts_and_links
 from aligner.cli.outputs import Output
 from aligner.model.settings import AlignSettings
 from corpora import SettingError
 from corpora.errors import counted
-from corpora.reading import AS_IT_IS, Reading
 
 if TYPE_CHECKING:
     from corpora.terms import Pair, Term
@@ -26,28 +23,31 @@ _DEVIATIONS = "pair", "term", "expected", "found", "source", "target"
 _ENDS = "tsv", "csv", "xlsx", "tbx", "html"
 
 
-@opt.reads_corpus(hidden="source target")
+@command(threads=True, hidden="source target")
 def terms(
-    source: Annotated[str, typer.Argument(metavar="SRC", help="Source text, or a whole corpus.")],
-    target: Annotated[
-        str | None, typer.Argument(metavar="TGT|LINKS", help="Target text; or links, if SRC is a whole corpus.")
-    ] = None,
-    links: Annotated[
-        str | None, typer.Argument(metavar="LINKS", help="Links of these pairs; without them they are aligned first.")
-    ] = None,
-    model: opt.TrainedModel = None,
-    reading: Reading = AS_IT_IS,
-    tokenize: opt.Tokenize = False,
-    keep: opt.Keep = None,
-    check: opt.Glossary = None,
-    least: opt.LeastCount = 3,
-    longest: opt.LongestTerm = 4,
-    stop: opt.StopWords = None,
-    output: opt.TermsFile = "-",
-    threads: opt.Threads = None,
-    force: opt.Force = False,
-    quiet: opt.Quiet = False,
-    debug: opt.Debug = False,
+    source: str = argument("SRC", "Source text, or a whole corpus."),
+    target: str | None = argument("TGT|LINKS", "Target text; or links, if SRC is a whole corpus.", None),
+    links: str | None = argument("LINKS", "Links of these pairs; without them they are aligned first.", None),
+    *,
+    settings: Annotated[AlignSettings, "model source target columns untranslated tokenize keep"],
+    check: str | None = data_option(
+        None,
+        "List where the text does not translate terms as GLOSSARY does: TBX, CSV, XLSX, TMX, or source TAB target.",
+        metavar="GLOSSARY",
+    ),
+    least: int = data_option(3, "Occurrences of a term.", metavar="N", least=1),
+    longest: int = data_option(4, "Words of a term.", metavar="N", least=1, most=20),
+    stop: str | None = data_option(
+        None, "Further words that no term begins or ends with, of both sides.", metavar="FILE"
+    ),
+    output: str = output_option(
+        "-",
+        "To .tsv, .csv, .xlsx, .tbx (a termbase) or .html (a page); - is standard output.",
+        "o",
+        metavar="FILE",
+    ),
+    force: bool = FORCE,
+    quiet: bool = QUIET,
 ) -> None:
     """List terms of a text with their translations, or check given ones.
 
@@ -59,9 +59,9 @@ def terms(
         raise SettingError(f"{output} ends in none of {', '.join(f'.{one}' for one in ends)} (name it so)")
     if check is not None:
         refuse_idle("with --check", least=least != 3, longest=longest != 4, stop=stop)
-    target, links = opt.texts_and_links(target, links)
+    target, links = texts_and_links(target, links)
     if links is not None:
-        refuse_idle("on links (leave LINKS out)", model=model)
+        refuse_idle("on links (leave LINKS out)", model=settings.model)
     from corpora.apostrophes import tokenizing
     from corpora.conversion import word_pairs
     from corpora.files import read_lines, refuse_inputs, spill_file
@@ -72,12 +72,11 @@ def terms(
     from corpora.readers import open_text
     from corpora.terms import deviations, find_terms
 
-    settings = AlignSettings(model=model, tokenize=tokenize, keep=keep, **vars(reading))
     kind_of_rows(output)  # which raises now, if ever
-    corpus = open_text(source, target, reading)
+    corpus = open_text(source, target, settings.reading)
     refuse_inputs(output, [*corpus.files, links, check, stop])
-    languages = reading.source or corpus.source_language, reading.target or corpus.target_language
-    normalizers = tokenizing(tokenize, keep, [corpus] if corpus.can_be_read_twice else [])
+    languages = settings.source or corpus.source_language, settings.target or corpus.target_language
+    normalizers = tokenizing(settings.tokenize, settings.keep, [corpus] if corpus.can_be_read_twice else [])
     glossary = [] if check is None else read_glossary(check, languages, normalizers)
     words = (
         set() if stop is None else {w.decode(errors="replace").casefold() for n in read_lines(stop) for w in n.split()}

@@ -5,52 +5,54 @@ from contextlib import ExitStack
 from dataclasses import asdict, replace
 from itertools import count as count_up
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aligner.cli import options as opt
 from aligner.cli.messages import BAD_DATA, NOT_CONVERGED, in_options, refuse_idle, say
+from aligner.cli.options import argument, command, data_option, output_option, skipping_pairs
+from aligner.cli.outputs import Output
 from aligner.cli.signals import SIGNALLED, WORDS, ignore_signals, keep_what_there_is, noted_signal
+from aligner.model.settings import AlignSettings
 from aligner.progress import Hooks, progress_bar
-from aligner.settings import with_values
 from corpora.errors import CorpusError
-from corpora.reading import AS_IT_IS, Reading
+from corpora.reading import Reading
+from corpora.settings import changed
 
 if TYPE_CHECKING:
     from aligner.model.model import Model
     from aligner.model.streaming import Normalizers
     from aligner.solvers import TracePoint
+    from aligner.training.settings import CountSettings, LearnSettings
     from corpora.corpus import Corpus
 
 
-@opt.reads_corpus(hidden="columns")
+@command(threads=True, hidden="columns")
 def train(
-    corpus: opt.CorpusPaths,
-    gold: opt.GoldPrefixes = None,
-    reading: Reading = AS_IT_IS,
-    links: opt.LinksFiles = None,
-    tokenize: opt.Tokenize = False,
-    keep: opt.Keep = None,
-    stem: opt.Stem = False,
-    case_fold: opt.CaseFold = True,
-    update: opt.Update = None,
-    statistics: opt.Statistics = None,
-    max_length: opt.MaxLength = None,
-    skip_bad: opt.SkipBad = False,
-    sample: opt.Sample = None,
-    priors: opt.PriorsFile = None,
-    dictionary: opt.Dictionary = None,
-    set_: opt.Set = None,
-    trace: opt.TraceFile = None,
-    strict: opt.Strict = False,
-    cluster: opt.Cluster = None,
-    threads: opt.Threads = None,
-    model: opt.ModelFile = "aligner.model",
-    force: opt.Force = False,
-    quiet: opt.Quiet = False,
-    verbose: opt.Verbose = False,
-    debug: opt.Debug = False,
+    corpus: list[str] = argument(
+        "CORPUS",
+        "PREFIX of PREFIX.en and PREFIX.fr (.gz, .xz, .bz2 too), a folder with one, two text files, a file of "
+        "'source ||| target' lines, CSV, XLSX, TMX, XLIFF, flextext, eaf, zip, comtrans or GIZA++ A3.final.",
+    ),
+    gold: list[str] | None = data_option(None, "Labelled pairs: texts and links; repeatable.", metavar="PREFIX"),
+    *,
+    reading: Reading,
+    others: Annotated[AlignSettings, "links"],
+    text: Annotated[AlignSettings, "tokenize keep sample priors dictionary"],
+    skip: Annotated[AlignSettings, "max_length skip_bad"],
+    stem: bool = data_option(False, "Count Snowball stems of the two languages.", hidden=True),
+    case_fold: bool = data_option(True, "Count words whatever their case.", hidden=True),
+    update: str | None = data_option(None, "Add the text to this model, whose weights stay.", metavar="MODEL"),
+    statistics: str | None = data_option(
+        None, "Learn from the labelled pairs by what this model has counted.", metavar="MODEL", hidden=True
+    ),
+    count: "CountSettings",
+    learn: "LearnSettings",
+    trace: str | None = output_option(None, "Write every audit of the solver.", metavar="FILE.jsonl", hidden=True),
+    strict: bool = output_option(False, "Exit with 3 if the gap was not reached.", hidden=True),
+    model: str = output_option("aligner.model", "Model file.", "m", metavar="MODEL"),
+    to: Annotated[Output, "cluster force quiet"],
+    verbose: bool = output_option(False, "More messages.", "v", hidden=True),
 ) -> None:
     """Learn a model from a corpus and labelled pairs.
 
@@ -62,12 +64,12 @@ def train(
 
     if trace is not None and (trace == model or Path(trace).resolve() == Path(model).resolve()):
         raise typer.BadParameter("it is the file of the model", param_hint="'--trace'")
-    write_atomically(model, force=force)  # raises now, not after the work
-    trace_file = None if trace is None else write_packed(trace, force=force)
+    write_atomically(model, force=to.force)  # raises now, not after the work
+    trace_file = None if trace is None else write_packed(trace, force=to.force)
     audits: list[dict[str, Any]] = []
 
     def describe(found: "Corpus") -> None:
-        if not quiet:
+        if not to.quiet:
             say(found.description())
 
     def audited(point: "TracePoint", fold: int | None) -> None:
@@ -78,33 +80,36 @@ def train(
 
     training = None
     with (
-        spilling_beside(model), opt.skipping_pairs(max_length, skip_bad) as skipping, progress_bar(quiet) as show,
+        spilling_beside(model), skipping_pairs(skip) as skipping, progress_bar(to.quiet) as show,
         ExitStack() as connected,
     ):  # fmt: skip
         from aligner.model.model import load
         from aligner.model.streaming import kept as rereadable
         from aligner.training.figures import format_audit, format_interruption, format_training, summarize_training
         from aligner.training.inputs import Inputs
-        from aligner.training.settings import CountSettings, LearnSettings
         from aligner.training.train import learn_on, train_on, update_on
         from corpora.apostrophes import as_option, tokenizing
         from features.translation.counting import THIS_MACHINE
 
         engine = THIS_MACHINE
-        if cluster is not None:
+        if to.cluster is not None:
             from aligner.cli.cluster import counting_on
 
-            engine = connected.enter_context(counting_on(cluster))
-        learn = with_values(LearnSettings(), set_ or [], CountSettings)
-        of_learning: dict[str, Any] = {"gold": gold, "links": links, "trace": trace}
-        of_text: dict[str, Any] = {
-            "source": reading.source, "target": reading.target, "sample": sample, "priors": priors,
-            "dictionary": dictionary, "tokenize": tokenize, "keep": keep, "stem": stem,
-            "no_case_fold": not case_fold, "cluster": cluster,
-        }  # fmt: skip
+            engine = connected.enter_context(counting_on(to.cluster))
+        of_learning: dict[str, Any] = {"gold": gold, "links": others.links, "trace": trace}
+        of_text: dict[str, Any] = dict.fromkeys(changed(text), True)
+        of_text |= {"source": reading.source, "target": reading.target}
+        of_text |= {"stem": stem, "no_case_fold": not case_fold, "cluster": to.cluster}
         if update is not None:
             why = "with --update, which changes a model's statistics only"
-            refuse_idle(why, **of_learning, **of_text, set=set_, strict=strict, statistics=statistics)
+            refuse_idle(
+                why,
+                **of_learning,
+                **of_text,
+                set=[*changed(learn), *changed(count)],
+                strict=strict,
+                statistics=statistics,
+            )
         if statistics is not None:
             why = "with --statistics, where the text is the labelled pairs"
             refuse_idle(why, gold=gold, **(of_text | vars(reading)))
@@ -112,37 +117,40 @@ def train(
         if old is not None:
             reading = replace(reading, source=old.languages[0], target=old.languages[1])
         hooks = Hooks(describe, show, audited, lambda: noted_signal() is not None, skipping)
-        inputs = Inputs.open(corpus, gold or (), links or (), reading=reading, hooks=hooks)
+        inputs = Inputs.open(corpus, gold or (), others.links, reading=reading, hooks=hooks)
         if old is None and not inputs.labelled:
             refuse_idle("without labelled pairs, which are not there (give --gold)", **of_learning)
         for name in filter(None, (model, trace)):
-            refuse_inputs(name, [update, statistics, priors, dictionary, *inputs.files])
+            refuse_inputs(name, [update, statistics, text.priors, text.dictionary, *inputs.files])
         if old is not None and update is not None:
             made = update_on(old, inputs.texts, hooks)
         elif old is not None:
             training = learn_on(old, inputs, learn, hooks)
             made = training.model
         else:
-            if tokenize and keep is None:
+            if text.tokenize and text.keep is None:
                 inputs = replace(inputs, texts=tuple(map(rereadable, inputs.texts)))  # which are read twice
-            normalizers = tokenizing(tokenize, keep, inputs.texts)
-            if keep is None and as_option(normalizers) and not quiet:
+            normalizers = tokenizing(text.tokenize, text.keep, inputs.texts)
+            if text.keep is None and as_option(normalizers) and not to.quiet:
                 say(f'apostrophes are letters of the text, as --keep "{as_option(normalizers)}" says')
             normalizers = _normalizers(inputs.texts[0], stem, case_fold, normalizers)
-            count = with_values(
-                CountSettings(
-                    (reading.source, reading.target), normalizers, priors, dictionary, sample,
-                    columns=reading.columns, untranslated=reading.untranslated,
-                ),
-                set_ or [], LearnSettings,
-            )  # fmt: skip
+            count = replace(
+                count,
+                languages=(reading.source, reading.target),
+                normalizers=normalizers,
+                priors=text.priors,
+                dictionary=text.dictionary,
+                sample=text.sample,
+                columns=reading.columns,
+                untranslated=reading.untranslated,
+            )
             training = train_on(inputs, learn, count, hooks, engine)
             made = training.model
-    written = _save(made, model, force=force)
+    written = _save(made, model, force=to.force)
     if verbose and training is not None and "labelled_pairs" in made.record:
         for line in format_training(made.record).split("\n"):
             say(line)
-    if not quiet:
+    if not to.quiet:
         say(f"{in_options(summarize_training(made.record))}{f' Model written to {model}' if written == model else ''}")
     if written != model:
         say(f"{model}: a file of this name has appeared during training (the model is in {written})")

@@ -3,12 +3,15 @@
 import time
 from importlib.resources import as_file, files
 
-from aligner.cli import options as opt
 from aligner.cli.messages import say
+from aligner.cli.options import QUIET, command
 from aligner.progress import progress_bar
 
 
-def warm_up(threads: opt.Threads = None, quiet: opt.Quiet = False, debug: opt.Debug = False) -> None:
+@command(threads=True)
+def warm_up(
+    quiet: bool = QUIET,
+) -> None:
     """Compile now all that align, train and evaluate need, which else the first of them does: for an image, say.
 
     Trains on a few pairs that come with the program. Other losses and solvers compile what they need when first used.

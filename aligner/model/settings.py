@@ -1,13 +1,15 @@
 """AlignSettings: all that the links of a text depend on, for the command, its workers and journal, and Python."""
 
+import re
 import sys
 from dataclasses import dataclass
+from functools import partial
 from math import inf
 from typing import Literal
 
-from aligner.settings import changed, check, refuse_pairs, setting
 from corpora import SettingError
 from corpora.reading import Reading
+from corpora.settings import changed, check, choices, refuse_pairs, same, setting
 
 Candidates = Literal["likely", "all"]
 LongPairs = Literal["empty", "drop", "error"]
@@ -19,6 +21,17 @@ Decoding = Literal["assignment", Symmetrization]
 
 THRESHOLD = 0.5
 """Posterior that the links of `unsupervised` are above, where none is given."""
+
+_data = partial(setting, panel="Data")
+_unsupervised = partial(setting, panel="Without a model")
+
+
+def parse_shard(shard: str) -> tuple[int, int]:
+    """Parse the number of a shard and how many there are, like 3/8.  Raises SettingError."""
+    parts = re.fullmatch(r"([0-9]{1,9})/([0-9]{1,9})", shard)
+    if parts is None or not 1 <= int(parts[1]) <= int(parts[2]):
+        raise SettingError(f"{shard!r} is not I/N with I from 1 to N (give one like 3/8)")
+    return int(parts[1]), int(parts[2])
 
 
 @dataclass(frozen=True)
@@ -45,21 +58,66 @@ class AlignSettings:
     [LTK06] Liang, Taskar and Klein 2006, Alignment by agreement.
     """
 
-    model: str | None = None
-    links: tuple[str, ...] = ()
-    offset: float = 0.0
-    tokenize: bool = False
-    keep: str | None = None
-    columns: tuple[str, str] | None = None
-    shard: tuple[int, int] | None = None
-    max_length: int | None = setting(None, least=1)
+    model: str | None = setting(
+        None, "Trained model; without it: default weights.", "m", panel="Output", metavar="MODEL"
+    )
+    links: tuple[str, ...] = _data(
+        (),
+        "Another aligner's links, i-j or i-j:p; KIND is neural or statistical; repeatable.",
+        metavar="[KIND=]FILE",
+    )
+    offset: float = setting(
+        0.0,
+        "More links (above 0; 1.5 for high recall) or fewer (below 0); -1 to 1 is usual.",
+        panel="Links",
+        metavar="S",
+    )
+    tokenize: bool = _data(False, "Split off punctuation and Han, Kana, Thai, Lao, Khmer letters.")
+    keep: str | None = _data(
+        None,
+        "With `tokenize`: stay inside words where they are between letters; of SRC,TGT too.",
+        metavar="CHARS",
+        hidden=True,
+        shown="apostrophes, if they are letters of the text",
+    )
+    columns: tuple[str, str] | None = same(Reading, "columns")
+    shard: tuple[int, int] | None = _data(
+        None, "Align the I-th of N equal parts only (with -m).", metavar="I/N", hidden=True, parser=parse_shard
+    )
+    max_length: int | None = _data(
+        None,
+        "Leave a pair empty if a side has more words.",
+        least=1,
+        metavar="N",
+        hidden=True,
+        shown="2409: at most 1 GiB a pair",
+    )
     long_pairs: LongPairs = setting("empty", "Pairs with more words than may be: an empty line, no line, or the end.")
-    skip_bad: bool = False
-    unsupervised: float | None = setting(None, least=0, most=1)
-    decoding: Decoding | None = None
-    priors: str | None = None
-    dictionary: str | None = None
-    sample: int | None = setting(None, least=1)
+    skip_bad: bool = _data(False, "Leave a pair empty if its line is broken, with a message.", hidden=True)
+    unsupervised: float | None = _unsupervised(
+        None,
+        "Leave the default weights out; link what has a posterior above P.",
+        least=0,
+        most=1,
+        metavar="[P]",
+        shown="0.5",
+    )
+    decoding: Decoding | None = _unsupervised(
+        None,
+        f"Leave them out, too; posteriors become links by {', '.join(choices(Decoding))}.",
+        metavar="DECODING",
+        hidden=True,
+    )
+    priors: str | None = _data(
+        None,
+        "Priors of eflomal, or a table of fast_align -p: counts to begin with.",
+        metavar="FILE",
+        hidden=True,
+    )
+    dictionary: str | None = _data(
+        None, "Known translations, a line each: source TAB target [TAB weight].", metavar="FILE"
+    )
+    sample: int | None = _data(None, "Of more pairs count a random sample.", least=1, metavar="N", hidden=True)
     seed: int = setting(0, "Seed of the sample.", least=0)
     candidates: Candidates | None = setting(None, "Word pairs that may be links.", shown="the model's, or likely")
     null: float = setting(0.2, "Prior probability that a word translates nothing; the higher, the fewer links.")
@@ -68,10 +126,9 @@ class AlignSettings:
         inf, "Learn no longer from the text; a minimum is done in any case, and the result depends on the machine.",
         least=0,
     )  # fmt: skip
-
-    source: str | None = None
-    target: str | None = None
-    untranslated: bool = False
+    source: str | None = same(Reading, "source")
+    target: str | None = same(Reading, "target")
+    untranslated: bool = same(Reading, "untranslated")
 
     def __post_init__(self) -> None:
         check(self)

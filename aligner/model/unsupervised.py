@@ -16,7 +16,6 @@ from aligner.model.operating_point import fitting_offset
 from aligner.model.settings import THRESHOLD, AlignSettings
 from aligner.model.streaming import LinksFile, Normalizers, align_lines, check_corpus, kept, read_again, read_others
 from aligner.progress import Progress, ignore, tell_passes
-from aligner.settings import changed
 from corpora.alignment import Links
 from corpora.apostrophes import tokenizing
 from corpora.bitext import Bitext, BitextBuilder, read_bitext
@@ -26,6 +25,7 @@ from corpora.link_files import kind_of_links
 from corpora.normalize import Normalizer, refuse_links
 from corpora.ragged import Lists
 from corpora.readers import open_text
+from corpora.settings import changed
 from corpora.skipping import MAX_LENGTH, Skipping
 from corpora.threads import map_threads
 from features.statistics import CorpusStatistics

@@ -17,11 +17,11 @@ from aligner.model.default import default_model, default_weights, with_links
 from aligner.model.model import Model
 from aligner.model.operating_point import offset_of
 from aligner.progress import Hooks, Progress
-from aligner.settings import changed
 from aligner.solvers import Result, Status, Stop, TracePoint
 from aligner.training.cross_validate import cross_validate, edge_weights
 from aligner.training.inputs import Labelled
 from aligner.training.settings import CountSettings, LearnSettings, plan
+from corpora.settings import changed
 from corpora.threads import one_blas_thread
 from features.candidates import count_unlisted
 from features.extractor import FAMILIES, FeatureSet, with_words

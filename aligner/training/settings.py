@@ -11,8 +11,7 @@ from aligner.losses.fenchel_young import FENCHEL_YOUNG_COSTS, FenchelYoungProble
 from aligner.losses.hinge import HINGE_COSTS, Costs, MatchingProblem, Prior
 from aligner.matching import get_oracle
 from aligner.model.default import default_weights
-from aligner.model.settings import Candidates
-from aligner.settings import check, setting, setting_of_names
+from aligner.model.settings import AlignSettings, Candidates
 from aligner.solvers import Solver, make_solver
 from aligner.solvers.newton import Newton
 from aligner.solvers.registry import find_solver
@@ -21,6 +20,7 @@ from corpora.corpus import Languages
 from corpora.errors import counted
 from corpora.normalize import Normalizer
 from corpora.reading import Reading
+from corpora.settings import check, same, setting, setting_of_names
 from features.extractor import FAMILIES
 from features.table import DEFAULT_MEMORY, EdgeTable
 
@@ -85,7 +85,7 @@ class CountSettings:
     normalizers: tuple[Normalizer, Normalizer] = (Normalizer(), Normalizer())
     priors: str | None = None
     dictionary: str | None = None
-    sample: int | None = setting(None, least=1)
+    sample: int | None = same(AlignSettings, "sample")
     seed: int = setting(0, "Seed of everything random.", least=0)
     columns: tuple[str, str] | None = None
     untranslated: bool = False

@@ -10,12 +10,12 @@ from aligner.model.default import default_model
 from aligner.model.model import Model
 from aligner.model.operating_point import fitting_offset
 from aligner.progress import Hooks, tell_passes
-from aligner.settings import changed
 from aligner.training.inputs import TEXT_FACTS, Inputs, Paths, corpus_record, open_corpora, read_labelled, read_texts
 from aligner.training.learn import Training, feature_set, learn
 from aligner.training.settings import CountSettings, LearnSettings, plan
 from corpora.corpus import Corpus
 from corpora.reading import Reading
+from corpora.settings import changed
 from corpora.threads import one_blas_thread
 from features.statistics import CorpusStatistics
 from features.translation.counting import THIS_MACHINE, Engine

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
@@ -17,7 +16,7 @@ import pytest
 from commands import COMMANDS, invoke, run, write
 
 import aligner
-from aligner.settings import SETTINGS, describe
+from aligner.cli.messages import settings_of
 from corpora.errors import CorpusError
 
 MACHINE = frozenset("threads memory cluster max_seconds seconds debug force quiet verbose help_all resume port".split())
@@ -43,8 +42,8 @@ def of_reading(line: str, prefix: str) -> dict[str, tuple[str, str]]:
     """The options of how a corpus is read.  line: with {} for the corpus."""
     return {
         "columns": (line.format(f"{prefix}.tabs"), "--columns 3,1"),
-        "source_language": (line.format(prefix), "--source fr"),
-        "target_language": (line.format(prefix), "--target en"),
+        "source": (line.format(prefix), "--source fr"),
+        "target": (line.format(prefix), "--target en"),
         "untranslated": (line.format(f"{prefix}.xlf"), "--untranslated"),
     }
 
@@ -74,7 +73,7 @@ CHANGES: dict[str, dict[str, tuple[str, str]]] = {
         "trace": (TRAIN, "--trace Y"), "strict": (f"{TRAIN} --set max_passes=1 --set tolerance=0", "--strict"),
     },
     "align": {
-        "model": (ALIGN, "-m M"), "output": (ALIGN, "-o Y"), "format": (ALIGN, "--format tsv"),
+        "model": (ALIGN, "-m M"), "path": (ALIGN, "-o Y"), "format": (ALIGN, "--format tsv"),
         "links": (ALIGN, "--links neural=t.wa"), "offset": (WITH_MODEL, "--offset 2"),
         "candidates": (f"{WITH_MODEL} --offset 900", "--set candidates=all"),
         **of_reading("align {} -o Z -q", "t"), "remap": (WITH_MODEL, "--remap pieces"),
@@ -168,8 +167,8 @@ CHANGES: dict[str, dict[str, tuple[str, str]]] = {
         "order": ("annotate t.en nowhere -o Z --seed 1", "--order given"),
         "columns": ("annotate t.en nowhere -o Z", "--columns 1,2"),
         "untranslated": ("annotate t.en nowhere -o Z", "--untranslated"),
-        "source_language": ("annotate nowhere -o Z --target fr", "--source fr"),
-        "target_language": ("annotate nowhere -o Z --source fr", "--target fr"),
+        "source": ("annotate nowhere -o Z --target fr", "--source fr"),
+        "target": ("annotate nowhere -o Z --source fr", "--target fr"),
         "tokenize": ("annotate t.en nowhere -o Z -m M", "--tokenize"),
         "number": ("annotate t.en nowhere -o Z", "-n 0"),
         "seed": ("annotate t.en nowhere -o Z --order given", "--seed 1"),
@@ -219,9 +218,7 @@ USAGE = [f"{JUDGE} --resamples 99999999999", "show t.en t.fr l.wa -n 99999999999
 def test_every_option_has_an_entry() -> None:
     for command, found in COMMANDS.items():
         options = {p.name.rstrip("_") for p in found.params if p.param_type_name == "option"} - {"set"}
-        module, names = SETTINGS.get(command, ("aligner.settings", []))
-        made = [getattr(import_module(module), name) for name in names]
-        options |= {name.partition(".")[0] for name, _ in describe(*made)}
+        options |= {name.partition(".")[0] for name, _ in settings_of(found.callback)}
         assert options - MACHINE - EXEMPT.get(command, set()) <= CHANGES[command].keys(), command
         assert CHANGES[command].keys() <= options, command
 

@@ -14,7 +14,8 @@ from commands import COMMAND, run, write
 from typer.testing import CliRunner
 
 import aligner
-from aligner.cli import app, options
+from aligner.cli import app
+from aligner.cli.outputs import Format
 from aligner.model.model import load
 
 
@@ -100,9 +101,7 @@ def test_odd_text_keeps_its_lines_and_tokens(model: Path, sample: Path, tmp_path
     source = write(tmp_path / "o.en", *(line[0] for line in ODD), end=end)
     target = write(tmp_path / "o.fr", *(line[1] for line in ODD), end=end)
     source.write_bytes(bom.encode() + source.read_bytes().rstrip(b"\r\n"))  # its last line has no end
-    outputs = {
-        f: run("align", source, target, "-m", model, "--format", f).stdout.split("\n") for f in get_args(options.Format)
-    }
+    outputs = {f: run("align", source, target, "-m", model, "--format", f).stdout.split("\n") for f in get_args(Format)}
     for lines in outputs.values():
         assert lines.pop() == ""
         assert len(lines) == len(ODD)

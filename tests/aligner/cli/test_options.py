@@ -13,13 +13,14 @@ import pytest
 import typer
 from commands import COMMAND, invoke
 
-from aligner.cli import app, options
+from aligner.cli import app
+from aligner.cli.outputs import Format
 from aligner.matching import ORACLES
-from aligner.model.settings import Candidates
+from aligner.model.settings import Candidates, Decoding, Symmetrization
 from aligner.model.streaming import FORMATS
-from aligner.settings import parse_size
 from aligner.solvers import SOLVERS
 from aligner.training.settings import LOSSES, LossName, OracleName
+from corpora.settings import parse_size
 from corpora.symmetrize import METHODS
 from features.candidates import CANDIDATES
 
@@ -39,8 +40,8 @@ def parameters(command: str) -> list[Any]:
     ("option", "registry"),
     [
         (Candidates, CANDIDATES), (OracleName, ORACLES), (LossName, LOSSES),
-        (options.Format, FORMATS), (options.Symmetrization, METHODS),
-        (options.Decoding, ["assignment", *METHODS]),
+        (Format, FORMATS), (Symmetrization, METHODS),
+        (Decoding, ["assignment", *METHODS]),
     ],
 )  # fmt: skip
 def test_the_names_an_option_takes_are_those_of_the_registry(option: Any, registry: Any) -> None:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import openpyxl
 import pytest
 from commands import refused, run, write
-from typer import BadParameter
 
-from aligner.cli.options import parse_columns
+from corpora import SettingError
 from corpora.link_files import read_links
+from corpora.reading import parse_columns
 
 if TYPE_CHECKING:
     from tests.aligner.cli.conftest import Desk
@@ -105,7 +105,7 @@ def test_names_of_columns_with_commas_have_quotes() -> None:
     assert parse_columns('"Greek, modern", English') == ("Greek, modern", "English")
     assert parse_columns("2nd,en") == ("2nd", "en")
     for wrong in ("a,b,c", "1,b", "0,1", ",b", "", "\n"):
-        with pytest.raises(BadParameter, match="is not S,T"):
+        with pytest.raises(SettingError, match="is not S,T"):
             parse_columns(wrong)
 
 

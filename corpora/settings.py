@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, Field, field, fields, replace
-from importlib import import_module
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, Field, dataclass, field, fields, replace
+from functools import cache
 from itertools import product
 from math import inf
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin, get_type_hints
@@ -17,31 +17,49 @@ if TYPE_CHECKING:
 
 S = TypeVar("S", bound="DataclassInstance")
 
-SETTINGS = {
-    "align": ("aligner.model.settings", ["AlignSettings"]),
-    "train": ("aligner.training.settings", ["CountSettings", "LearnSettings"]),
-}
-"""The classes of settings that a command's `--set` changes, by command."""
 
+@dataclass(frozen=True)
+class Setting:
+    """What a user reads of a setting, and how it is given.
 
-def settings_of(command: str) -> list[tuple[str, str]]:
-    """The names that a command's `--set` takes, and their meanings."""
-    module, names = SETTINGS.get(command, (__name__, []))
-    return [*describe(*(getattr(import_module(module), name) for name in names))]
-
-
-def setting(default: Any, meaning: str = "", *, least: float = -inf, most: float = inf, shown: str = "") -> Any:
-    """Make a field of settings.
-
-    meaning: a line for the user, if `--set` can give it; without one the commands have an option for it.
+    meaning: a line; empty for what only Python gives.
+    panel: of the help, where it is an option of its own; without one it is a NAME=VALUE of `--set`.
+    spelled: a letter, for a shorter way; or all ways to spell the option, if its name is none.
     least, most: of a number.  shown: the default as help shows it, if it is None and another setting decides.
+    metavar: what help calls the value.  hidden: only `--help-all` shows it.
+    parser: makes the value of what is given, or raises SettingError.
     """
-    return field(default=default, metadata={"meaning": meaning, "least": least, "most": most, "shown": shown})
+
+    meaning: str = ""
+    spelled: str = ""
+    panel: str = ""
+    least: float = -inf
+    most: float = inf
+    shown: str = ""
+    metavar: str | None = None
+    hidden: bool = False
+    parser: Callable[[str], Any] | None = None
+
+
+def setting(default: Any, meaning: str, spelled: str = "", **how: Any) -> Any:
+    """Make a field of settings, or the default of a command's parameter; ``...``: it must be given.  See `Setting`."""
+    return field(default=default, metadata={"setting": Setting(meaning, spelled, **how)})
+
+
+def same(settings: Any, name: str) -> Any:
+    """Make a field that is the same as in other settings."""
+    one = next(one for one in fields(settings) if one.name == name)
+    return field(default=one.default, metadata=one.metadata)
 
 
 def setting_of_names(meaning: str) -> Any:
     """Make a field of settings that is a mapping, empty by default: `--set` gives each value as NAME.KEY=VALUE."""
-    return field(default_factory=dict, metadata={"meaning": meaning, "shown": ""})
+    return field(default_factory=dict, metadata={"setting": Setting(meaning)})
+
+
+def setting_of(one: Field[Any]) -> Setting:
+    found: Setting = one.metadata.get("setting", Setting())
+    return found
 
 
 def parse_size(size: str | int) -> int:
@@ -55,11 +73,11 @@ def parse_size(size: str | int) -> int:
 
 def check(settings: DataclassInstance) -> None:
     """Raise SettingError for a value that is none of its Literal's, or not from its least to its most."""
-    for name, one, hint in _fields(type(settings)):
-        value, least, most = getattr(settings, name), one.metadata.get("least", -inf), one.metadata.get("most", inf)
-        choices = _choices(hint)
-        if value is not None and choices and value not in choices:
-            raise SettingError(f"unknown {name} {value!r} (choose from {', '.join(choices)})")
+    for name, one, hint in fields_of(type(settings)):
+        value, how, known = getattr(settings, name), setting_of(one), choices(hint)
+        if value is not None and known and value not in known:
+            raise SettingError(f"unknown {name} {value!r} (choose from {', '.join(known)})")
+        least, most = how.least, how.most
         bounded = (least, most) != (-inf, inf)
         if bounded and isinstance(value, int | float) and not least <= value <= most:  # NaN is not, either
             where = f"at least {least:g}" if most == inf else f"from {least:g} to {most:g}"
@@ -91,8 +109,8 @@ def with_values(settings: S, given: Sequence[str], *others: type) -> S:
 
     others: classes of settings whose names are ignored.  Raises SettingError for a name that no class has.
     """
-    hints = {name: hint for name, one, hint in _fields(type(settings)) if one.metadata.get("meaning")}
-    elsewhere = {name for other in others for name, one, _ in _fields(other) if one.metadata.get("meaning")}
+    hints = {name: hint for name, _, hint in _settable(type(settings))}
+    elsewhere = {name for other in others for name, *_ in _settable(other)}
     values: dict[str, Any] = {}
     for one in given:
         full, _, text = one.partition("=")
@@ -113,24 +131,31 @@ def with_values(settings: S, given: Sequence[str], *others: type) -> S:
 def describe(*classes: type) -> Iterator[tuple[str, str]]:
     """Yield the names that `with_values` takes, and their meanings, each once."""
     seen: set[str] = set()
-    for name, one, hint in (found for made in classes for found in _fields(made)):
-        if one.metadata.get("meaning") and name not in seen:
+    for name, one, hint in (found for made in classes for found in _settable(made)):
+        if name not in seen:
             seen.add(name)
-            default = one.metadata["shown"] or ("" if one.default in (None, MISSING) else f"{one.default}")
+            default = setting_of(one).shown or ("" if one.default in (None, MISSING) else f"{one.default}")
             key = ".KEY" if get_origin(hint) is Mapping else ""
-            choices = f" One of {', '.join(_choices(hint))}." if _choices(hint) else ""
-            yield name + key, one.metadata["meaning"] + choices + (f"  [default: {default}]" if default else "")
+            known = f" One of {', '.join(choices(hint))}." if choices(hint) else ""
+            yield name + key, setting_of(one).meaning + known + (f"  [default: {default}]" if default else "")
 
 
-def _fields(made: type) -> Iterator[tuple[str, Field[Any], Any]]:
+@cache
+def fields_of(made: type) -> list[tuple[str, Field[Any], Any]]:
+    """The fields of settings, with their names and types."""
     hints = get_type_hints(made)
-    return ((one.name, one, hints[one.name]) for one in fields(made))
+    return [(one.name, one, hints[one.name]) for one in fields(made)]
 
 
-def _choices(hint: Any) -> list[str]:
+def _settable(made: type) -> Iterator[tuple[str, Field[Any], Any]]:
+    """The fields that `--set` gives."""
+    return (one for one in fields_of(made) if setting_of(one[1]).meaning and not setting_of(one[1]).panel)
+
+
+def choices(hint: Any) -> list[str]:
     """The values of a Literal, or of the Literals in a union."""
     parts = get_args(hint)
-    return [name for part in parts for name in ([part] if isinstance(part, str) else _choices(part))]
+    return [name for part in parts for name in ([part] if isinstance(part, str) else choices(part))]
 
 
 def _read(hint: Any, given: str, text: str) -> int | float | str | tuple[str, ...]:

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 import pytest
 
-from aligner.errors import SettingError
-from aligner.settings import changed, check, describe, setting, setting_of_names, with_values
+from corpora import SettingError
+from corpora.settings import changed, check, describe, setting, setting_of_names, with_values
 
 
 @dataclass(frozen=True)
