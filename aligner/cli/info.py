@@ -13,7 +13,7 @@ from corpora.reading import Reading
 @command(threads=True)
 def info(
     model: str = MODEL,
-    gold: list[str] | None = argument("GOLD", "Labelled pairs: what AER is without each feature.", None),
+    gold: list[str] | None = argument("GOLD", "Labelled pairs: what AER is without each family.", None),
     *,
     features: bool = output_option(False, "Also its features, the most effective first."),
     reading: Annotated[Reading, "source target"],
@@ -24,7 +24,7 @@ def info(
     """Tell what a model was made of, and what its features are worth.
 
     Languages, pairs, words, labels, AER on held-out pairs, version, text; with --features or GOLD the features, the
-    most effective first: weights, ranges, and with GOLD what AER is without each.
+    most effective first: weights, ranges, and with GOLD what AER is without each family.
     """
     with progress_bar(quiet) as show:
         from aligner.cli.inputs import with_others

@@ -59,7 +59,6 @@ def default_weights() -> DefaultWeights:
 
 def default_model(
     statistics: CorpusStatistics,
-    *,
     normalizers: tuple[Normalizer, Normalizer] = (Normalizer(), Normalizer()),
     languages: tuple[str | None, str | None] = (None, None),
     record: Mapping[str, Any] | None = None,

@@ -1,4 +1,4 @@
-"""Ablation of the features of a model: weights, effects on scores, and AER without each feature."""
+"""The features of a model: weights, effects on scores, and AER without each family."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class FeatureReport:
     """A feature of a model, one column.
 
     low, high: its least and greatest value on the labelled pairs, or None if not known.
-    ablation: AER on gold with its weight at 0, minus AER with it, as a fraction; None without gold.
+    effect: how far it can move the score of an edge, |weight| · (high − low); None if not known.
     """
 
     name: str
@@ -30,17 +30,16 @@ class FeatureReport:
     weight: float
     low: float | None
     high: float | None
-    ablation: float | None
-
-    @property
-    def effect(self) -> float | None:
-        """How far the feature can move the score of an edge: |weight| · (high − low)."""
-        return None if self.low is None or self.high is None else abs(self.weight) * (self.high - self.low)
+    effect: float | None
 
 
 @dataclass(frozen=True)
 class FamilyReport:
-    """A family of features.  ablation: as for a feature, by all its weights; for fertility, by one link a word."""
+    """A family of features.
+
+    ablation: AER on gold with its weights at 0, of fertility with one link a word, minus AER with them, as a fraction;
+    None without gold.
+    """
 
     name: str
     columns: int
@@ -66,7 +65,7 @@ def describe_model(
     *,
     on_progress: Callable[[int, int], None] = ignore,
 ) -> ModelReport:
-    """Report the weights, ranges and, with gold, ablation deltas of a model's features.
+    """Report the weights and ranges of a model's features and, with gold, what AER is without each family.
 
     gold: labelled pairs, see `inputs.read_labelled`; without it ranges are those that training recorded.
     on_progress: called with the number of alignments of gold that are done, and how many there will be.
@@ -83,26 +82,25 @@ def describe_model(
         sizes[FERTILITY_FAMILY] = len(model.rewards.source) + len(model.rewards.target)
     ranges, pairs = model.record.get("feature_ranges"), int(model.record.get("labelled_pairs", 0))
     aer: float | None = None
-    alone: list[float | None] = [None] * len(names)
-    together: dict[str, float | None] = dict.fromkeys(sizes)
+    ablations: dict[str, float] = {}
     if gold is not None:
         model.check_links(gold.bitext, gold.others)
         edges = model.features.extract(gold.bitext, model.statistics, links=gold.others)
         ranges, pairs = edges.ranges().tolist(), len(edges)
-        without = [*([i] for i in range(len(names))), *(columns.get(family, []) for family in sizes)]
         aer = _error(edges, gold.links, weights, [], model.rewards)
-        losses = []
-        for done, those in enumerate(without, 1):
-            on_progress(done, 1 + len(without))
-            # What has no columns is the family of rewards.
-            losses.append(_error(edges, gold.links, weights, those, model.rewards if those else LinkRewards()) - aer)
-        on_progress(1 + len(without), 1 + len(without))
-        alone = [*losses[: len(names)]]
-        together = dict(zip(sizes, losses[len(names) :], strict=True))
-    lows, highs = ([None] * len(names), [None] * len(names)) if ranges is None else zip(*ranges, strict=True)
-    features = [FeatureReport(*row) for row in zip(names, families, weights.tolist(), lows, highs, alone, strict=True)]
+        for done, family in enumerate(sizes, 1):
+            on_progress(done, 1 + len(sizes))
+            those = columns.get(family, [])  # the family of rewards has none
+            rewards = model.rewards if those else LinkRewards()
+            ablations[family] = _error(edges, gold.links, weights, those, rewards) - aer
+        on_progress(1 + len(sizes), 1 + len(sizes))
+    features = []
+    ranges = ranges or [(None, None)] * len(names)
+    for name, family, weight, (low, high) in zip(names, families, weights.tolist(), ranges, strict=True):
+        effect = None if low is None else abs(weight) * (high - low)
+        features.append(FeatureReport(name, family, weight, low, high, effect))
     features.sort(key=lambda f: -abs(f.weight) if f.effect is None else -f.effect)
-    summary = tuple(FamilyReport(family, size, together[family]) for family, size in sizes.items())
+    summary = tuple(FamilyReport(family, size, ablations.get(family)) for family, size in sizes.items())
     return ModelReport(tuple(features), summary, aer, pairs)
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
@@ -30,31 +29,40 @@ _ENDED = Status.INTERRUPTED, Status.CALLBACK
 """After these nothing further is solved."""
 
 
+@dataclass(frozen=True)
+class FoldFigures:
+    """Figures of the finished folds, as a model's record has them; 0 or None without any.
+
+    learnt_aer: a fraction, of their pairs together.  standard_error: of it, over the choice of pairs, by bootstrap.
+    early_folds: how many ended before they were within the tolerance.
+    fold_passes, fold_seconds: of their solutions together.  fold_gap: the largest relative gap of one.
+    """
+
+    finished_folds: int = 0
+    learnt_aer: float | None = None
+    standard_error: float | None = None
+    early_folds: int = 0
+    fold_passes: float = 0.0
+    fold_seconds: float = 0.0
+    fold_gap: float | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class CrossValidation:
     """The solution on all pairs, and the links of each fold's pairs by the solution without that fold.
 
     interrupted: by Ctrl-C; there may be fewer finished folds than planned.
-    The other fields are of the finished folds, 0 or None without any.
-    aer: a fraction, of their pairs together.  standard_error: of the AER, over the choice of pairs, by bootstrap.
-    held_out: the links found in their pairs.
-    fold_passes, fold_seconds: of their solutions together.  fold_gap: the largest relative gap of one.
-    early_folds: how many of these ended before they were within the tolerance.
+    held_out: the links found in the pairs of finished folds; None without any.
     """
 
     result: Result
     interrupted: bool
-    finished_folds: int = 0
-    aer: float | None = None
-    standard_error: float | None = None
     held_out: JudgedLinks | None = None
-    fold_passes: float = 0.0
-    fold_seconds: float = 0.0
-    fold_gap: float | None = None
-    early_folds: int = 0
+    folds: FoldFigures = FoldFigures()
 
 
-class _Fold(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class _Fold:
     """The links of a fold's pairs by the solution without it.  counts: (m, 5).  end: the solution's last audit."""
 
     counts: I64
@@ -118,16 +126,16 @@ def cross_validate(
     if not folds:
         return CrossValidation(result, interrupted)
     counts = np.concatenate([fold.counts for fold in folds])
-    return CrossValidation(
-        result, interrupted, len(folds),
-        aer=float(scores(counts.sum(axis=0)).aer),
+    figures = FoldFigures(
+        len(folds),
+        learnt_aer=float(scores(counts.sum(axis=0)).aer),
         standard_error=float(bootstrap([counts], _RESAMPLES, seed).aer.std(ddof=1)),
-        held_out=JudgedLinks.joined(fold.judged for fold in folds),
+        early_folds=sum(fold.status is not Status.CONVERGED for fold in folds),
         fold_passes=sum(fold.end.passes for fold in folds),
         fold_seconds=sum(fold.end.seconds for fold in folds),
         fold_gap=max(fold.end.relative_gap for fold in folds),
-        early_folds=sum(fold.status is not Status.CONVERGED for fold in folds),
-    )  # fmt: skip
+    )
+    return CrossValidation(result, interrupted, JudgedLinks.joined(fold.judged for fold in folds), figures)
 
 
 def edge_weights(problem: LabelledProblem, w: F64) -> F64:
@@ -143,9 +151,13 @@ def edge_weights(problem: LabelledProblem, w: F64) -> F64:
 
 
 def _hold_out(
-    problem: LabelledProblem, links: Links, held_out: I64, plan: Plan, memory: int,
+    problem: LabelledProblem,
+    links: Links,
+    held_out: I64,
+    plan: Plan,
+    memory: int,
     solution: Callable[[LabelledProblem], Result],
-) -> _Fold:  # fmt: skip
+) -> _Fold:
     """Solve without the held-out pairs, (m,) ascending, and evaluate the solution on them."""
     size = problem.edges.features.nbytes
     memory = size if 2 * size <= memory else 0  # features that are too large themselves are on disk

@@ -13,13 +13,8 @@ from corpora.errors import counted
 
 def format_audit(point: TracePoint) -> str:
     """Format the figures of one audit as a line."""
-    bound = "" if point.bound is None else f" (bound {point.bound:.2e})"
-    cheap = f" ({point.cheap_steps:,} steps without)" if point.cheap_steps else ""
-    return (
-        f"pass {point.passes:g}: primal {point.primal:.6g}, dual {point.dual:.6g}, "
-        f"relative gap {point.relative_gap:.2e}{bound}, {point.oracle_calls:,} oracle calls{cheap}, "
-        f"{point.audit_calls:,} of audits"
-    )
+    figures = {name: value for name, value in asdict(point).items() if value is not None}
+    return ", ".join(f"{name.replace('_', ' ')} {_shown(value, 6)}" for name, value in figures.items())
 
 
 def format_values(values: Mapping[str, Any]) -> str:
@@ -76,25 +71,16 @@ def format_interruption(record: Mapping[str, Any]) -> str:
 
 
 def format_features(report: ModelReport) -> str:
-    """Format the families and the features of a model as two tables; AERs and their differences in percent."""
-    columns = [
-        [family.name, str(family.columns), *([] if report.aer is None else [_difference(family.ablation)])]
+    """Format the families and the features of a model as two tables; AER and its differences in percent."""
+    without = [] if report.aer is None else ["AER without"]
+    families = [
+        [family.name, str(family.columns), *(f"{100 * (family.ablation or 0.0):+.2f}" for _ in without)]
         for family in report.families
     ]
-    rows = [
-        [
-            feature.name,
-            feature.family,
-            f"{feature.weight:.4g}",
-            *(_shown(value) for value in (feature.low, feature.high, feature.effect)),
-            *([] if report.aer is None else [_difference(feature.ablation)]),
-        ]
-        for feature in report.features
-    ]
-    without = [] if report.aer is None else ["AER without"]
+    features = [[_shown(value) for value in vars(feature).values()] for feature in report.features]
     parts = [
-        format_table(["Family", "Columns", *without], columns),
-        format_table(["Feature", "Family", "Weight", "Least", "Greatest", "Effect", *without], rows),
+        format_table(["Family", "Columns", *without], families),
+        format_table(["Feature", "Family", "Weight", "Least", "Greatest", "Effect"], features),
     ]
     if report.aer is not None:
         parts.insert(0, f"AER {percent(report.aer)} % on {counted(report.pairs or 0, 'labelled pair')}")
@@ -102,21 +88,16 @@ def format_features(report: ModelReport) -> str:
 
 
 def features_to_dict(report: ModelReport) -> dict[str, Any]:
-    """The families and features of a model as JSON values; AERs and differences in percent, None without gold."""
-    features = [{**asdict(feature), "effect": feature.effect} for feature in report.features]
+    """The families and features of a model as JSON values; AER and its differences in percent, None without gold."""
     return {
         **in_percent({"aer": report.aer}, "aer"),
         "pairs": report.pairs,
         "families": [in_percent(asdict(family), "ablation") for family in report.families],
-        "features": [in_percent(feature, "ablation") for feature in features],
+        "features": [asdict(feature) for feature in report.features],
     }
 
 
-def _shown(value: Any) -> str:
+def _shown(value: Any, digits: int = 4) -> str:
     if isinstance(value, list | tuple):
         return ", ".join(map(_shown, value))
-    return "-" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def _difference(fraction: float | None) -> str:
-    return "-" if fraction is None else f"{100 * fraction:+.2f}"
+    return "-" if value is None else f"{value:.{digits}g}" if isinstance(value, float) else str(value)

@@ -10,7 +10,6 @@ from aligner._version import __version__
 from aligner.errors import SettingError
 from aligner.evaluation.comparison import in_percent
 from aligner.evaluation.counts import error_rate
-from aligner.losses.fenchel_young import FenchelYoungProblem
 from aligner.model.calibration import Calibration, JudgedLinks
 from aligner.model.decoding import decode_edges
 from aligner.model.default import default_model, default_weights, with_links
@@ -18,17 +17,16 @@ from aligner.model.model import Model
 from aligner.model.operating_point import offset_of
 from aligner.progress import Hooks, Progress
 from aligner.solvers import Result, Status, Stop, TracePoint
-from aligner.training.cross_validate import cross_validate, edge_weights
+from aligner.training.cross_validate import CrossValidation, cross_validate, edge_weights
 from aligner.training.inputs import Labelled
-from aligner.training.settings import CountSettings, LearnSettings, plan
+from aligner.training.settings import CountSettings, LabelledProblem, LearnSettings, Plan, plan
 from corpora.settings import changed
 from corpora.threads import one_blas_thread
 from features.candidates import count_unlisted
 from features.extractor import FAMILIES, FeatureSet, with_words
 from features.families.links import numbered
 from features.statistics import CorpusStatistics
-
-FOLD_FIGURES = "finished_folds", "early_folds", "fold_passes", "fold_seconds", "fold_gap"
+from features.table import EdgeTable
 
 SOLVER_BYTES_PER_EDGE = 230
 """Memory that solvers need for each edge of the longest pair, beside the features."""
@@ -53,6 +51,22 @@ def feature_set(settings: LearnSettings, kinds: Sequence[str] = ()) -> FeatureSe
     return FeatureSet(families, numbered(kinds), candidates=settings.candidates)
 
 
+@dataclass(frozen=True, eq=False)
+class Task:
+    """Labelled pairs, the edges of their features, and the problem whose solution is weights.
+
+    offset: of the default weights for these pairs; None unless the features are of all families.
+    """
+
+    labelled: Labelled
+    settings: LearnSettings
+    plan: Plan
+    features: FeatureSet
+    edges: EdgeTable
+    offset: float | None
+    problem: LabelledProblem
+
+
 @one_blas_thread()
 def learn(
     statistics: CorpusStatistics,
@@ -75,6 +89,37 @@ def learn(
 
     Raises SettingError for settings that do not fit the labelled pairs or the statistics.
     """
+    task = pose(statistics, labelled, settings, kinds, hooks)
+    learnt = solve_task(task, hooks)
+    w = learnt.result.w
+    weights, rewards = edge_weights(task.problem, w), task.problem.link_rewards(w)
+    found = decode_edges(task.edges, weights, rewards)
+    # Without folds the model has seen these pairs: with few of them its links look surer than those of new text.
+    judged = JudgedLinks.of(found, labelled.links) if learnt.held_out is None else learnt.held_out
+    aer, default_aer = learnt.folds.learnt_aer, None
+    if task.offset is not None and task.plan.loss != "hinge" and learnt.folds.finished_folds == task.plan.folds > 0:
+        known = default_weights().of(task.edges.names, task.offset)  # of any center
+        by_default = decode_edges(task.edges, known, rewards)
+        default_aer = error_rate(labelled.links, by_default.to_links())
+    if settings.weights == "better" and aer is not None and default_aer is not None and default_aer <= aer:
+        default = default_model(statistics, text.normalizers, text.languages, candidates=settings.candidates)
+        model, aer = replace(with_links(default, kinds), rewards=rewards).with_offset(task.offset or 0.0), default_aer
+    else:
+        calibration = Calibration.fit(judged) if len(judged) else None
+        of_text = statistics, text.normalizers, text.languages, {"version": __version__}
+        model = Model(weights, task.features, *of_text, rewards, calibration)
+    errors = {"training_aer": error_rate(labelled.links, found.to_links()), "aer": aer, "default_aer": default_aer}
+    record = {**model.record, **(facts or {}), **record_of(task, learnt, errors, judged, len(model.features.names))}
+    return Training(replace(model, record=record), learnt.result, learnt.interrupted)
+
+
+def pose(
+    statistics: CorpusStatistics, labelled: Labelled, settings: LearnSettings, kinds: Sequence[str], hooks: Hooks
+) -> Task:
+    """Extract the features of labelled pairs, and pose the problem of their weights.
+
+    Raises SettingError for settings that do not fit the labelled pairs or the statistics.
+    """
     features = feature_set(settings, kinds)
     counted = () if statistics.translation is None else tuple(statistics.translation.lexicons)
     if missing := [name for name in features.lexicons if name not in counted]:
@@ -84,85 +129,74 @@ def learn(
     features = with_words(features, labelled.bitext, planned.words)
     longest = int((labelled.bitext.source.lengths * labelled.bitext.target.lengths).max(initial=0))
     edges = features.extract(
-        labelled.bitext, statistics, links=labelled.others,
+        labelled.bitext,
+        statistics,
+        links=labelled.others,
         memory=max(0, settings.memory - SOLVER_BYTES_PER_EDGE * longest),
         on_progress=lambda done: hooks.on_progress(Progress("features", done, n_labels, "pairs")),
-    )  # fmt: skip
-    of_default, offset = features.families == tuple(FAMILIES), 0.0
-    if of_default:
-        offset = offset_of(default_weights().of(edges.names), edges)
-    problem = planned.problem(edges, labelled.links, offset)
+    )
+    comparable = features.families == tuple(FAMILIES)
+    offset = offset_of(default_weights().of(edges.names), edges) if comparable else None
+    problem = planned.problem(edges, labelled.links, offset or 0.0)
+    return Task(labelled, settings, planned, features, edges, offset, problem)
+
+
+def solve_task(task: Task, hooks: Hooks) -> CrossValidation:
+    """Learn weights from all pairs, and without each fold."""
+    settings, folds = task.settings, task.plan.folds
 
     def audited(point: TracePoint, fold: int | None) -> bool | None:
-        where = "" if fold is None else f"without fold {fold} of {planned.folds}: "
+        where = "" if fold is None else f"without fold {fold} of {folds}: "
         detail = f"{where}gap {point.relative_gap:.1e}, primal {point.primal:.5g}"
         # How many passes a solution takes is not known, but folds take about as long as all pairs.
-        hooks.on_progress(Progress("training", fold or 0, planned.folds + 1, "solutions", detail))
+        hooks.on_progress(Progress("training", fold or 0, folds + 1, "solutions", detail))
         return hooks.on_audit(point, fold)
 
     stop = Stop(
-        settings.tolerance, settings.max_passes, settings.max_seconds, interrupted=hooks.interrupted,
+        settings.tolerance,
+        settings.max_passes,
+        settings.max_seconds,
+        interrupted=hooks.interrupted,
         absolute_gap=settings.absolute_tolerance,
-    )  # fmt: skip
-    learnt = cross_validate(
-        problem, labelled.links, planned, stop=stop, seed=settings.seed, memory=settings.memory, callback=audited
     )
-    result, point = learnt.result, learnt.result.trace[-1]
-    weights = edge_weights(problem, result.w)
-    rewards = problem.link_rewards(result.w)
-    found = decode_edges(edges, weights, rewards)
-    default_aer = None
-    if isinstance(problem, FenchelYoungProblem) and of_default and learnt.finished_folds == planned.folds > 0:
-        by_default = decode_edges(edges, default_weights().of(edges.names, offset), rewards)  # of any center
-        default_aer = error_rate(labelled.links, by_default.to_links())
-    learns = settings.weights == "learnt" or default_aer is None or learnt.aer is None or learnt.aer < default_aer
-    columns = len((features if learns else replace(features, words=((), ()))).names)  # the default knows no words
-    # Without folds the model has seen these pairs: with few of them its links look surer than those of new text.
-    judged = JudgedLinks.of(found, labelled.links) if learnt.held_out is None else learnt.held_out
-    errors = {
-        "aer": learnt.aer if learns else default_aer,
-        "learnt_aer": learnt.aer,
-        "standard_error": learnt.standard_error,  # of learnt_aer
-        "default_aer": default_aer,
-    }
-    record = {
-        "version": __version__,
-        **(facts or {}),
+    known = task.problem, task.labelled.links, task.plan
+    return cross_validate(*known, stop=stop, seed=settings.seed, memory=settings.memory, callback=audited)
+
+
+def record_of(
+    task: Task, learnt: CrossValidation, errors: Mapping[str, float | None], judged: JudgedLinks, columns: int
+) -> dict[str, Any]:
+    """The record of learning, as JSON values.
+
+    errors: further AERs, fractions.  judged: links to calibrate with.  columns: of features in the model.
+    """
+    problem, plan, settings, result = task.problem, task.plan, task.settings, learnt.result
+    figures = {**asdict(learnt.folds), **errors}
+    return {
         "settings": {name: getattr(settings, name) for name in changed(settings)},
-        "labelled_pairs": n_labels,
-        "labelled_pairs_available": labelled.available,
+        "labelled_pairs": len(task.labelled.links),
+        "labelled_pairs_available": task.labelled.available,
         "links_lost": problem.links_lost,
-        "edges": len(edges.features),
-        "links_unlisted": count_unlisted(edges.lists, labelled.links),
+        "edges": len(task.edges.features),
+        "links_unlisted": count_unlisted(task.edges.lists, task.labelled.links),
         "features": columns,
         "fertility": problem.capacity,
-        "loss": planned.loss,
+        "loss": plan.loss,
         "solver": result.signature,
         "notes": list(result.notes),
         "status": result.status.value,
         "converged": result.status is Status.CONVERGED,
         "tolerance": settings.tolerance,
-        **asdict(point),
+        **asdict(result.trace[-1]),
         "trace": [{name: getattr(audit, name) for name in ("passes", "primal", "dual")} for audit in result.trace],
         "primal": result.primal,  # of these weights, with the dual that certifies them
         "dual": result.dual,
-        "training_aer": 100 * error_rate(labelled.links, found.to_links()),
-        **in_percent(errors, *errors),
-        "regularization": planned.regularization,
-        "miss_cost": planned.costs.miss,
-        "norm": float(np.linalg.norm(weights)),
-        "folds": planned.folds,
-        **{name: getattr(learnt, name) for name in FOLD_FIGURES},
+        **in_percent(figures, "learnt_aer", "standard_error", *errors),
+        "regularization": plan.regularization,
+        "miss_cost": plan.costs.miss,
+        "norm": float(np.linalg.norm(edge_weights(problem, result.w))),
+        "folds": plan.folds,
         "calibrated_links": len(judged),
         "calibrated_on": "labelled pairs" if learnt.held_out is None else "held-out folds",
-        "feature_ranges": edges.ranges()[:columns].tolist(),
+        "feature_ranges": task.edges.ranges()[:columns].tolist(),
     }
-    calibration = Calibration.fit(judged) if len(judged) else None
-    model = Model(weights, features, statistics, text.normalizers, text.languages, record, rewards, calibration)
-    if not learns:
-        default = default_model(
-            statistics, normalizers=text.normalizers, languages=text.languages, record=record,
-            candidates=settings.candidates,
-        )  # fmt: skip
-        model = replace(with_links(default, kinds), rewards=rewards).with_offset(offset)
-    return Training(model, result, learnt.interrupted)

@@ -72,15 +72,16 @@ def train_on(
     if labelled is not None:
         plan(settings, len(labelled.links))  # raises now, not after the long work
     statistics = CorpusStatistics.from_bitext(
-        bitext, lexicons=lexicons, priors=priors, on_progress=hooks.counted,
-        on_pass=tell_passes(hooks.on_progress), engine=engine,
-    )  # fmt: skip
+        bitext,
+        lexicons=lexicons,
+        priors=priors,
+        on_progress=hooks.counted,
+        on_pass=tell_passes(hooks.on_progress),
+        engine=engine,
+    )
     text = replace(count, languages=(bitext.source.language, bitext.target.language))
     if labelled is None:
-        model = default_model(
-            statistics, normalizers=text.normalizers, languages=text.languages, record=facts,
-            candidates=settings.candidates,
-        )  # fmt: skip
+        model = default_model(statistics, text.normalizers, text.languages, facts, settings.candidates)
         return Training(model.with_offset(fitting_offset(model, bitext)))
     del bitext, everything  # the largest of what is held, and not needed for what follows
     made = learn(statistics, labelled, settings, text, kinds=inputs.kinds, facts=facts, hooks=hooks)

@@ -81,7 +81,7 @@ def test_a_signal_while_reading_leaves_what_was_there(
 def test_a_signal_while_solving_keeps_the_last_audit(sample: Path, tmp_path: Path, signum: signal.Signals) -> None:
     path, trace = tmp_path / "X", tmp_path / "T"
     process = start(*endless_training(sample / "test", path, "-v", "--trace", trace))
-    read_until(process.stderr.fileno(), "\npass 3:")
+    read_until(process.stderr.fileno(), "\npasses 3,")
     process.send_signal(signum)
     errors = ended(process, 128 + signum)
     assert " pairs taught. Stopped early, at a relative gap of " in errors
@@ -95,7 +95,7 @@ def test_a_signal_while_solving_keeps_the_last_audit(sample: Path, tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("moment", "folds"), [("pass 3:", 0), ("without fold 1, pass 3:", 0), ("without fold 2, pass 3:", 1)]
+    ("moment", "folds"), [("passes 3,", 0), ("without fold 1, passes 3,", 0), ("without fold 2, passes 3,", 1)]
 )
 def test_an_interrupt_keeps_the_finished_folds(sample: Path, tmp_path: Path, moment: str, folds: int) -> None:
     path = tmp_path / "X"
@@ -112,7 +112,7 @@ def test_an_interrupt_keeps_the_finished_folds(sample: Path, tmp_path: Path, mom
 
 def test_a_second_signal_ends_at_once(sample: Path, tmp_path: Path) -> None:
     process = start(*endless_training(sample / "test", tmp_path / "X", "-v"))
-    read_until(process.stderr.fileno(), "pass 3:")
+    read_until(process.stderr.fileno(), "passes 3,")
     for signum in (signal.SIGSTOP, signal.SIGINT, signal.SIGTERM, signal.SIGCONT):  # both wait when it goes on
         process.send_signal(signum)
     errors = ended(process, 128 + signal.SIGTERM)
@@ -122,7 +122,7 @@ def test_a_second_signal_ends_at_once(sample: Path, tmp_path: Path) -> None:
 
 def test_a_second_signal_ends_the_writing_of_the_model(sample: Path) -> None:
     process = start(*endless_training(sample / "test", "-", "-v"))
-    read_until(process.stderr.fileno(), "pass 3:")
+    read_until(process.stderr.fileno(), "passes 3,")
     told: list[bytes] = []  # of each pass, more than a pipe holds if this process is slow
     listener = threading.Thread(target=lambda: told.append(process.stderr.read()))
     listener.start()

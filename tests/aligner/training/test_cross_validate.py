@@ -18,7 +18,7 @@ from aligner.problem import BlockProblem
 from aligner.solvers import Solver, Stop, TracePoint, make_solver, solve
 from aligner.solvers.block import Block
 from aligner.solvers.records import Audit
-from aligner.training.cross_validate import CrossValidation, cross_validate
+from aligner.training.cross_validate import CrossValidation, FoldFigures, cross_validate
 from aligner.training.settings import Plan
 from corpora.alignment import Links, PairLinks
 from corpora.ragged import Lists
@@ -68,8 +68,7 @@ def test_without_folds_all_pairs_are_solved_for_and_nothing_is_judged(make_examp
     problem, links = make_example()
     found, alone = cross_validate(problem, links, planned(), seed=5), solve(problem, BLOCK, seed=5)
     assert found.result.w.tobytes() == alone.w.tobytes()
-    assert (found.finished_folds, found.interrupted) == (0, False)
-    assert found.aer is found.standard_error is found.held_out is found.fold_gap is None
+    assert (found.folds, found.interrupted, found.held_out) == (FoldFigures(), False, None)
 
 
 @pytest.mark.slow
@@ -78,7 +77,7 @@ def test_cross_validation_is_leaving_out_by_hand(make_example: MakeExample, regu
     """With as many folds as pairs the folds are known: each pair judged by what is learnt from all others."""
     problem, links = make_example(n=14, d=3, largest=4)
     problem = replace(problem, regularization=regularization)
-    found = cross_validate(problem, links, planned(len(links), FAST), stop=TIGHT)
+    found = cross_validate(problem, links, planned(len(links), FAST), stop=TIGHT).folds
     projected, tables, ends = 0, [], []
     for i in range(len(links)):
         others = [k for k in range(len(links)) if k != i]
@@ -94,10 +93,10 @@ def test_cross_validation_is_leaving_out_by_hand(make_example: MakeExample, regu
         projected += int(tables[-1][0, 1]) != int((problem.labels[problem.edges.lists.pairs == i] == 2).sum())
     assert projected, "gold is not only what can be learnt"
     counts = np.concatenate(tables)
-    assert found.aer == pytest.approx(float(scores(counts.sum(axis=0)).aer), abs=1e-12)
+    assert found.learnt_aer == pytest.approx(float(scores(counts.sum(axis=0)).aer), abs=1e-12)
     # The standard error of a ratio of sums, by its linearisation.
     a, s, _, a_and_s, a_and_p = counts.T
-    errors = (a + s - a_and_s - a_and_p) - found.aer * (a + s)
+    errors = (a + s - a_and_s - a_and_p) - found.learnt_aer * (a + s)
     linear = np.sqrt((errors**2).sum()) / (a + s).sum()
     assert found.standard_error == pytest.approx(linear, rel=0.35)
     assert found.fold_passes == sum(end.passes for end in ends)
@@ -106,9 +105,9 @@ def test_cross_validation_is_leaving_out_by_hand(make_example: MakeExample, regu
 
 def test_folds_are_of_the_seed_and_leave_every_pair_out_once(make_example: MakeExample) -> None:
     problem, links = make_example(n=23)
-    first, again, other = (cross_validate(problem, links, planned(4), seed=seed) for seed in (1, 1, 2))
-    assert (first.aer, first.standard_error, first.fold_passes) == (again.aer, again.standard_error, again.fold_passes)
-    assert first.aer != other.aer
+    first, again, other = (cross_validate(problem, links, planned(4), seed=seed).folds for seed in (1, 1, 2))
+    assert replace(first, fold_seconds=0) == replace(again, fold_seconds=0)
+    assert first.learnt_aer != other.learnt_aer
     assert first.finished_folds == 4
 
 
@@ -118,7 +117,7 @@ def test_held_out_links_are_those_that_the_error_is_of(make_example: MakeExample
     learnt = cross_validate(problem, sure, planned(3))
     assert learnt.held_out is not None
     found, right = len(learnt.held_out), int(learnt.held_out.correct.sum())
-    assert learnt.aer == pytest.approx(1 - 2 * right / (found + len(sure.source)))
+    assert learnt.folds.learnt_aer == pytest.approx(1 - 2 * right / (found + len(sure.source)))
     assert (learnt.held_out.scores > 0).all()
 
 
@@ -132,8 +131,8 @@ def test_links_that_a_feature_tells_are_found_without_error(make_problem: Callab
         for j, k in pair.sure:
             edges[i][j * edges.lists.shapes[i, 1] + k, 0] = 1
     problem = MatchingProblem.from_links(edges, links, regularization=1.0)
-    found = cross_validate(replace(problem, regularization=1e-3), links, planned(4))
-    assert found.aer == found.standard_error == 0
+    found = cross_validate(replace(problem, regularization=1e-3), links, planned(4)).folds
+    assert found.learnt_aer == found.standard_error == 0
 
 
 @pytest.mark.parametrize("interrupt", [True, False])
@@ -155,14 +154,14 @@ def test_whatever_is_finished_is_kept(make_example: MakeExample, interrupt: bool
     whole = cross_validate(problem, links, planned(3))
     assert [*dict.fromkeys(places)] == [None, 1, 2, 3][: solutions + 1]
     assert found.interrupted == (interrupt and solutions < 4)
-    assert found.finished_folds == max(0, solutions - 1)
-    assert (found.aer is not None) == (found.held_out is not None) == (solutions > 1)
+    assert found.folds.finished_folds == max(0, solutions - 1)
+    assert (found.folds.learnt_aer is not None) == (found.held_out is not None) == (solutions > 1)
     if solutions:
         assert found.result.w.tobytes() == whole.result.w.tobytes()
     else:
         assert [point.passes for point in found.result.trace] == [0, 1]
     if solutions == 4:
-        assert (found.aer, found.standard_error) == (whole.aer, whole.standard_error)
+        assert replace(found.folds, fold_seconds=0) == replace(whole.folds, fold_seconds=0)
 
 
 def test_ctrl_c_before_the_first_audit_leaves_nothing(
@@ -223,6 +222,6 @@ def test_folds_take_one_more_copy_of_the_features_or_none(make_problem: Callable
         return most / size
 
     in_memory, on_disk = learn(2 * size), learn(0)  # and what is compiled is loaded
-    assert in_memory.aer == on_disk.aer
+    assert in_memory.folds.learnt_aer == on_disk.folds.learnt_aer
     assert 0.9 < peak(2 * size) < 1.3
     assert peak(2 * size - 1) < 0.3
