@@ -5,13 +5,9 @@ the same reason the modules of commands do not import annotations from ``__futur
 text, at every start.
 """
 
-import ctypes
-import gc
-import os
 import signal
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -38,6 +34,7 @@ from aligner.cli.signals import ignore_signals, listen_to_signals
 from aligner.cli.symmetrize import symmetrize
 from aligner.cli.terms import terms
 from aligner.cli.train import train
+from aligner.cli.tuning import tune_process
 from aligner.cli.warm_up import warm_up
 from corpora import SettingError
 
@@ -166,14 +163,9 @@ for panel, commands in _PANELS.items():
 
 
 def main() -> None:
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # others would wait by spinning, a fifth of a start
-    with suppress(AttributeError, OSError, TypeError):  # glibc's M_ARENA_MAX: threads' own heaps keep what was given up
-        ctypes.CDLL(None).mallopt(-8, 1)
+    tune_process()
     prepare_streams()
     listen_to_signals()
-    # Threads come back from compiled code often and need the interpreter for a moment: they should not wait long.
-    sys.setswitchinterval(2e-4)
-    gc.set_threshold(100_000)  # no looking for garbage among modules being imported, a tenth of a start
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # ends quietly when a reader such as head has had enough
     try:
@@ -184,4 +176,3 @@ def main() -> None:
         sys.exit(report_error(error, {}))
     finally:
         ignore_signals()
-        gc.freeze()  # nor among all that goes now

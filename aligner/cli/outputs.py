@@ -1,16 +1,16 @@
 """The outputs of a command: files of links, and how they are written."""
 
-import ctypes
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import IO, TYPE_CHECKING, Literal
 
 from aligner.cli.messages import say
 from aligner.cli.options import FORCE, OUTPUT, QUIET, output_option
+from aligner.cli.tuning import reuse_memory
 from aligner.progress import Progress, ignore, progress_bar
 from corpora import SettingError
 from corpora.errors import counted
@@ -118,9 +118,7 @@ class Writer:
         from aligner.model.streaming import FORMATS
         from corpora.normalize import PLAIN
 
-        with suppress(AttributeError, OSError, TypeError):  # batches are alike: what one gives up is for the next one
-            for option, size in ((-1, 1 << 26), (-3, 1 << 24)):  # glibc's M_TRIM_THRESHOLD and M_MMAP_THRESHOLD
-                ctypes.CDLL(None).mallopt(option, size)
+        reuse_memory()
         if other is not None:
             parts, normalizers = other.remapped(parts), PLAIN
         on_terminal = self.output.path == "-" and sys.stdout.isatty()  # where the links themselves are, no bar is
