@@ -54,11 +54,11 @@ class AlignerWordAlignmentModel(Ibm1WordAlignmentModel):  # type: ignore[misc]  
 
     @shared_property
     def source_words(self) -> WordVocabulary:
-        return Words(self.model.statistics.source_words.words(), self.model.normalizers[0])
+        return NormalizedWords(self.model.statistics.source_words.words(), self.model.normalizers[0])
 
     @shared_property
     def target_words(self) -> WordVocabulary:
-        return Words(self.model.statistics.target_words.words(), self.model.normalizers[1])
+        return NormalizedWords(self.model.statistics.target_words.words(), self.model.normalizers[1])
 
     @property
     def special_symbol_indices(self) -> Collection[int]:
@@ -118,7 +118,7 @@ class AlignerWordAlignmentModel(Ibm1WordAlignmentModel):  # type: ignore[misc]  
         return csr_array((counts.counts / totals[rows], (rows, columns)), shape)
 
 
-class Words(WordVocabulary):  # type: ignore[misc]
+class NormalizedWords(WordVocabulary):  # type: ignore[misc]
     """The words of a language, as the model normalises them; NULL is the first."""
 
     def __init__(self, words: Sequence[str], normalizer: Normalizer) -> None:

@@ -32,7 +32,7 @@ class _Block:
     counts: Sequence[int]  # first of lines
 
 
-class Blocks:
+class PartialOutput:
     """An output in blocks in PATH.partial, renamed when it is whole; PATH.partial.journal has a line for each block.
 
     A block is on disk before its line is, and content without a line is cut off. Blocks are packed one by one if the

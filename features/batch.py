@@ -63,9 +63,14 @@ class EncodedText:
 
     @classmethod
     def of(
-        cls, bitext: Bitext, statistics: CorpusStatistics, *, posteriors: bool = True, others: Sequence[Links] = (),
+        cls,
+        bitext: Bitext,
+        statistics: CorpusStatistics,
+        *,
+        posteriors: bool = True,
+        others: Sequence[Links] = (),
         every: bool = False,
-    ) -> "EncodedText":  # fmt: skip
+    ) -> "EncodedText":
         """Look up the words of a bitext.
 
         posteriors: whether translation models give the signal of candidates; else Dice does.
@@ -76,13 +81,15 @@ class EncodedText:
         counts, (source, target) = statistics.cooccurrence, (bitext.source, bitext.target)
         places = target.vocabulary.index
         return cls(
-            bitext, statistics,
+            bitext,
+            statistics,
             Words.look_up(source, statistics.source_ids, counts.source_counts, counts.pairs),
             Words.look_up(target, statistics.target_ids, counts.target_counts, counts.pairs),
             np.fromiter(map(places.get, source.vocabulary.words, repeat(-1)), np.int32, len(source.vocabulary)),
             Decoder(bitext, statistics.translation) if posteriors and statistics.translation else None,
-            tuple(others), every,
-        )  # fmt: skip
+            tuple(others),
+            every,
+        )
 
     def runs(self) -> Iterator[tuple[int, int]]:
         """First and last + 1 of the pairs of each batch: at most EDGES_AT_ONCE edges, or one pair if that has more."""
@@ -152,10 +159,22 @@ class EdgeBatch:
             word_pairs, kept = rectangles.part(cells)
         of_source, of_target = lists.shapes[lists.pairs].T
         return cls(
-            pairs, text, tokens, rectangles, dice_of_pairs, dice, models, soft, lists, cells, word_pairs, kept,
-            tokens.source_offsets[lists.pairs] + lists.source, tokens.target_offsets[lists.pairs] + lists.target,
+            pairs,
+            text,
+            tokens,
+            rectangles,
+            dice_of_pairs,
+            dice,
+            models,
+            soft,
+            lists,
+            cells,
+            word_pairs,
+            kept,
+            tokens.source_offsets[lists.pairs] + lists.source,
+            tokens.target_offsets[lists.pairs] + lists.target,
             np.abs(lists.source / of_source - lists.target / of_target),
-        )  # fmt: skip
+        )
 
     @property
     def posteriors(self) -> PosteriorSet:

@@ -157,9 +157,13 @@ def add_cooccurrences(table: CooccurrenceTable, more: CooccurrenceTable) -> Cooc
     both = matrix(table) + matrix(more)
     both.sort_indices()
     return CooccurrenceTable(
-        counts[0], counts[1], both.indptr.astype(np.int64), both.indices.astype(np.int32), both.data.astype(np.int32),
+        counts[0],
+        counts[1],
+        both.indptr.astype(np.int64),
+        both.indices.astype(np.int32),
+        both.data.astype(np.int32),
         table.pairs + more.pairs,
-    )  # fmt: skip
+    )
 
 
 @compiled
@@ -197,9 +201,20 @@ def _list_sentences(first, ids, offsets, low, latest, free, sentences):
 
 @compiled
 def _count_rows(
-    first, last, low, starts, sentences, tokens, offsets, source_counts, target_counts, minimum_dice,
-    cell_targets, cell_counts, sizes,
-):  # fmt: skip
+    first,
+    last,
+    low,
+    starts,
+    sentences,
+    tokens,
+    offsets,
+    source_counts,
+    target_counts,
+    minimum_dice,
+    cell_targets,
+    cell_counts,
+    sizes,
+):
     """Write the kept cells of rows first .. last; returns how many.  low, ..., sentences: see `_list_sentences`."""
     counter = np.empty(len(target_counts), np.int32)
     counter[:] = 0

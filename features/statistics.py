@@ -62,10 +62,16 @@ class CorpusStatistics:
 
     @classmethod
     def from_bitext(
-        cls, bitext: Bitext, settings: Settings | None = None, *, lexicons: Sequence[str] = tuple(KINDS),
-        priors: TranslationModel | None = None, on_progress: Callable[[float], None] | None = None,
-        on_pass: Callable[[Pass], None] | None = None, engine: Engine = THIS_MACHINE,
-    ) -> "CorpusStatistics":  # fmt: skip
+        cls,
+        bitext: Bitext,
+        settings: Settings | None = None,
+        *,
+        lexicons: Sequence[str] = tuple(KINDS),
+        priors: TranslationModel | None = None,
+        on_progress: Callable[[float], None] | None = None,
+        on_pass: Callable[[Pass], None] | None = None,
+        engine: Engine = THIS_MACHINE,
+    ) -> "CorpusStatistics":
         """Count a bitext; on_progress is called with the fraction done.
 
         lexicons: of the translation models to train, none without any; on_pass is called after each pass.

@@ -23,7 +23,7 @@ from corpora.left_out import OtherSpaces
 if TYPE_CHECKING:
     from aligner.model.streaming import Normalizers
     from corpora.corpus import Corpus
-    from corpora.resuming import Blocks
+    from corpora.resuming import PartialOutput
     from corpora.skipping import Skipping
     from features.statistics import CorpusStatistics
 
@@ -45,9 +45,9 @@ def align(
     the program, which were learnt from hand-aligned text of several languages.
     """
     output.check(settings)
-    from corpora.resuming import Blocks
+    from corpora.resuming import PartialOutput
 
-    blocks = Blocks(output.path, force=output.force) if output.resume else None  # these raise now, if ever
+    blocks = PartialOutput(output.path, force=output.force) if output.resume else None  # these raise now, if ever
     writers = output.open()
     try:
         with skipping_pairs(settings) as skipping:
@@ -80,7 +80,7 @@ def align_alone(source: str, target: str | None, settings: AlignSettings, writer
 
 def align_with_model(
     source: str, target: str | None, settings: AlignSettings, skipping: "Skipping", writer: Writer,
-    blocks: "Blocks | None" = None,
+    blocks: "PartialOutput | None" = None,
 ) -> Sequence[int]:  # fmt: skip
     """Align a text, or standard input as it arrives; returns what `Writer.write` does.
 
@@ -150,19 +150,19 @@ def align_shard(texts: Sequence[str | None], settings: AlignSettings, output: Ou
 
     Goes on after the blocks that a lost worker has written.
     """
-    from corpora.resuming import Blocks
+    from corpora.resuming import PartialOutput
     from corpora.skipping import MAX_LENGTH, Skipping
 
     longest = MAX_LENGTH if settings.longest is None else settings.longest
     skipping = Skipping(longest, settings.long_pairs, ignore if settings.skip_bad else None)
-    blocks = Blocks(output.path, force=True, patience=_PATIENCE)
+    blocks = PartialOutput(output.path, force=True, patience=_PATIENCE)
     writer = Writer(output, nullcontext(io.BytesIO()))
     with warnings.catch_warnings(category=OtherSpaces, action="ignore"):  # nobody joins those of shards
         return align_with_model(str(texts[0]), texts[1], settings, skipping, writer, blocks)
 
 
 def _take_up(
-    blocks: "Blocks", corpus: "Corpus", model: str, text: str, settings: AlignSettings, output: Output
+    blocks: "PartialOutput", corpus: "Corpus", model: str, text: str, settings: AlignSettings, output: Output
 ) -> None:  # fmt: skip
     """Begin the blocks, or go on with the blocks that are there.  text: a digest."""
     if not corpus.can_be_read_twice:

@@ -84,7 +84,7 @@ def train(
         ExitStack() as connected,
     ):  # fmt: skip
         from aligner.model.model import load
-        from aligner.model.streaming import kept as rereadable
+        from aligner.model.streaming import rereadable
         from aligner.training.figures import format_audit, format_interruption, format_training, summarize_training
         from aligner.training.inputs import Inputs
         from aligner.training.train import learn_on, train_on, update_on

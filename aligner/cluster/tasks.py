@@ -18,19 +18,19 @@ from features.translation.cells import Cells
 from features.translation.counting import Chunks
 
 
-class Words(NamedTuple):
+class WordCounts(NamedTuple):
     """Counts of the words in a shard.  words: (n,) ascending.  counts: (n,)."""
 
     words: I64
     counts: Array
 
     @classmethod
-    def of(cls, counts: Array) -> "Words":
+    def of(cls, counts: Array) -> "WordCounts":
         words = np.flatnonzero(counts)
         return cls(words, counts[words])
 
 
-def count_words(shards: list[Shard]) -> tuple[Words, Words, Words]:
+def count_words(shards: list[Shard]) -> tuple[WordCounts, WordCounts, WordCounts]:
     """Count co-occurrences in some shards, and save them in files beside the first.
 
     Returns the number of sentence pairs with each source word, and each target word, and of each source word's cells.
@@ -38,11 +38,11 @@ def count_words(shards: list[Shard]) -> tuple[Words, Words, Words]:
     bitexts, shard = [shard.read()[0] for shard in shards], shards[0]
     bitext = Bitext(_join([bitext.source for bitext in bitexts]), _join([bitext.target for bitext in bitexts]))
     table = count_cooccurrences(bitext, minimum_dice=0.0, vocabularies=shard.sizes)
-    cells = Words.of(np.diff(table.row_offsets))
+    cells = WordCounts.of(np.diff(table.row_offsets))
     for name in ("targets", "counts"):
         save(f"{shard.path}.{name}", getattr(table, name))
     save(f"{shard.path}.rows.npz", {"words": cells.words, "offsets": np.append(0, np.cumsum(cells.counts))})
-    return Words.of(table.source_counts), Words.of(table.target_counts), cells
+    return WordCounts.of(table.source_counts), WordCounts.of(table.target_counts), cells
 
 
 def _join(texts: list[Text]) -> Text:
@@ -74,7 +74,7 @@ def merge_words(shards: list[Shard], totals: str, first: int, last: int, minimum
 class Jumped(NamedTuple):
     """Expected counts of one direction.  groups: (g,) groups that jumped.  inside, needs: (2, g, WIDTHS) of groups."""
 
-    null: Words
+    null: WordCounts
     counts: F64
     contexts: F64
     groups: I64
@@ -82,7 +82,7 @@ class Jumped(NamedTuple):
     needs: F64
 
 
-class Sums(NamedTuple):
+class ShardCounts(NamedTuple):
     """Expected counts of a shard, except the counts of its cells, which are in a file."""
 
     forward: Jumped
@@ -90,7 +90,7 @@ class Sums(NamedTuple):
     log_likelihoods: F64
 
 
-def expect(shard: Shard, cells: str, state: str, chain: tuple[float, float], hmm: bool, columns: int) -> Sums:
+def expect(shard: Shard, cells: str, state: str, chain: tuple[float, float], hmm: bool, columns: int) -> ShardCounts:
     """Run the expectation step over a shard.  Counts of its cells are saved in a file, see `read_counts`.
 
     cells: file of the word pairs.  state: file of their probabilities.  chain: the numbers of a `Chain`.
@@ -110,7 +110,7 @@ def expect(shard: Shard, cells: str, state: str, chain: tuple[float, float], hmm
     text.add(emissions, Chain(forward, reverse, *chain), hmm, None, counts)
     places = np.flatnonzero(counts.cells[:-1])
     save(beside(shard, state), {"places": places, "counts": counts.cells.ravel()[places]})
-    return Sums(_jumped(counts.forward), _jumped(counts.reverse), counts.log_likelihoods)
+    return ShardCounts(_jumped(counts.forward), _jumped(counts.reverse), counts.log_likelihoods)
 
 
 def read_counts(shard: Shard, state: str) -> tuple[I64, F64]:
@@ -128,4 +128,4 @@ def _jumped(counts: DirectionCounts) -> Jumped:
     moves = counts.jumps
     groups = np.flatnonzero((moves.inside != 0.0).any(axis=(0, 2)) | (moves.needs != 0.0).any(axis=(0, 2)))
     parts = moves.inside[:, groups], moves.needs[:, groups]
-    return Jumped(Words.of(counts.null), moves.counts, moves.contexts, groups, *parts)
+    return Jumped(WordCounts.of(counts.null), moves.counts, moves.contexts, groups, *parts)

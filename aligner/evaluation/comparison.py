@@ -275,12 +275,24 @@ def compare(
         }
         evaluations.append(
             Evaluation(
-                title, gold_name, aer, precision, recall, f1, links, sure, possible, pairs, how.confidence, intervals,
-                "links" if source_lengths is None else "text", _by_length(system, lengths),
+                title,
+                gold_name,
+                aer,
+                precision,
+                recall,
+                f1,
+                links,
+                sure,
+                possible,
+                pairs,
+                how.confidence,
+                intervals,
+                "links" if source_lengths is None else "text",
+                _by_length(system, lengths),
                 tuple(test for (one, _), test in tests.items() if one == index),
                 _signature(truth, found[index], gold_name, how),
             )
-        )  # fmt: skip
+        )
     return evaluations
 
 

@@ -15,7 +15,7 @@ from corpora.link_files import INDEX_BASES, open_links, read_links
 
 AnyLinks = StrPath | Links | Iterable[Iterable[Link]]
 
-_ENOUGH = 3
+_FEWEST_PAIRS = 3
 """Pairs with links, of which one would link a first word if they counted from 0."""
 
 
@@ -69,7 +69,7 @@ def warn_of_bases(names: Sequence[str], found: Sequence[Links], with_base: bool)
     zeros = [0 in links.source or 0 in links.target for links in found]
     for number, (name, links) in enumerate(zip(names, found, strict=True)):
         others = zeros[1:] if number == 0 else zeros[:1]
-        is_enough = np.count_nonzero(np.diff(links.offsets)) >= _ENOUGH
+        is_enough = np.count_nonzero(np.diff(links.offsets)) >= _FEWEST_PAIRS
         if is_enough and not zeros[number] and any(others) and INDEX_BASES.get(links.format) == 0:
             hint = "then name it .talp" + ", or give `base` 1" * (with_base and number == 0)
             what = f"no link of {name} has a 0, but {'the others have' if number == 0 else names[0] + ' has'}"

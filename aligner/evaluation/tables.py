@@ -38,12 +38,16 @@ def format_text(evaluations: Sequence[Evaluation], layout: str = "text") -> str:
     parts = [f"{remark}{gold} links", table(header, rows), table(*_lengths(evaluations))]
     tests = [
         [
-            evaluation.name, test.baseline, f"{100 * test.difference:+.2f}", _interval(test.interval),
-            f"{'≤ ' * test.is_least}{test.p_value:.4f}", *([] if test.holm is None else [f"{test.holm:.4f}"]),
+            evaluation.name,
+            test.baseline,
+            f"{100 * test.difference:+.2f}",
+            _interval(test.interval),
+            f"{'≤ ' * test.is_least}{test.p_value:.4f}",
+            *([] if test.holm is None else [f"{test.holm:.4f}"]),
         ]
         for evaluation in evaluations
         for test in evaluation.tests
-    ]  # fmt: skip
+    ]
     titles = ["System", "Compared with", "AER difference", interval_title, "p, two-sided", "p by Holm"]
     parts += [table(titles[: len(row)], tests) for row in tests[:1]]
     parts += [

@@ -33,7 +33,7 @@ class Edges(Protocol):
         """
 
 
-class Links(Protocol):
+class GoldLinks(Protocol):
     """The gold links of n pairs: pair i has links offsets[i] : offsets[i + 1], between words source and target."""
 
     @property

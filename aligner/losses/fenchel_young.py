@@ -10,7 +10,7 @@ from scipy.special import entr, expit
 from aligner.losses import _corner_kernels as _kernels
 from aligner.losses._curvature_kernels import add_pairs
 from aligner.losses.capacity import LinkRewards
-from aligner.losses.edges import Edges, Links
+from aligner.losses.edges import Edges, GoldLinks
 from aligner.losses.hinge import Costs, Prior, label_edges, score_all, take_values
 from aligner.matching.projection import Nearest, nearest_points
 from aligner.problem import Regularized, Sums
@@ -101,7 +101,7 @@ class FenchelYoungProblem(Regularized):
     def from_links(
         cls,
         edges: Edges,
-        links: Links,
+        links: GoldLinks,
         *,
         regularization: float,
         prior: Prior | None = None,

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from aligner.errors import SettingError
 from aligner.losses import _corner_kernels as _kernels
 from aligner.losses.capacity import Fertility, LinkRewards
-from aligner.losses.edges import Edges, Links
+from aligner.losses.edges import Edges, GoldLinks
 from aligner.losses.marginals import MatchingMarginals
 from aligner.matching import Oracle, answer, best_matchings, get_oracle, make_task
 from aligner.problem import Corners, Regularized
@@ -74,7 +74,7 @@ def score_all(edges: Edges, w: F64) -> F64:
     return scores
 
 
-def label_edges(edges: Edges, links: Links) -> U8:
+def label_edges(edges: Edges, links: GoldLinks) -> U8:
     """Return the labels (E,) of edges, OTHER, POSSIBLE or SURE.  Links that are no listed edges are left out.
 
     Listing edges so unlikely only if they are links would teach that unlikely edges are links.
@@ -138,7 +138,7 @@ class MatchingProblem(Regularized):
     def from_links(
         cls,
         edges: Edges,
-        links: Links,
+        links: GoldLinks,
         *,
         regularization: float,
         prior: Prior | None = None,

@@ -1,4 +1,4 @@
-"""Whether a model knows the words of a text to align: the wrong model answers as readily as the right one."""
+"""Whether the words of a text are in a model: a model of other languages would align it without an error."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 

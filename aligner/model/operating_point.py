@@ -15,7 +15,7 @@ from corpora.bitext import Bitext
 from corpora.ragged import F64
 
 PAIRS = 500
-"""Pairs of a text that are looked at."""
+"""Pairs of a text whose scores decide its offset."""
 
 SURE, SLOPE = 0.3, 2.25
 """Up to this `best_threshold` a score of 0 leads to the least AER; beyond it, links must be added so many times as far.
@@ -47,7 +47,7 @@ def offset_for(threshold: float, slope: float = SLOPE) -> float:
 
 
 def offset_of(weights: F64, edges: Edges, slope: float = SLOPE) -> float:
-    """The offset of weights, (d,), for a text of which the first PAIRS pairs' edges are looked at."""
+    """The offset of weights, (d,), for a text by the scores of the first PAIRS pairs' edges."""
     some = edges.features[: edges.lists.offsets[min(PAIRS, len(edges))]]
     return offset_for(best_threshold(score_table(weights, some)), slope)
 

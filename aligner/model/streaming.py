@@ -122,7 +122,7 @@ def align_lines(
     return map_threads(lambda job: (job[0], job[1]()), jobs())
 
 
-def kept(corpus: Corpus) -> Corpus:
+def rereadable(corpus: Corpus) -> Corpus:
     """The corpus, if it can be read twice; else one that can, with its lines in a spill file."""
     if corpus.can_be_read_twice:
         return corpus

@@ -14,7 +14,15 @@ from aligner.model.decoding import Alignments, best_alignments
 from aligner.model.default import default_model, with_links
 from aligner.model.operating_point import fitting_offset
 from aligner.model.settings import THRESHOLD, AlignSettings
-from aligner.model.streaming import LinksFile, Normalizers, align_lines, check_corpus, kept, read_again, read_others
+from aligner.model.streaming import (
+    LinksFile,
+    Normalizers,
+    align_lines,
+    check_corpus,
+    read_again,
+    read_others,
+    rereadable,
+)
 from aligner.progress import Progress, ignore, tell_passes
 from corpora.alignment import Links
 from corpora.apostrophes import tokenizing
@@ -110,7 +118,7 @@ class OwnText:
         keep |= settings.sample is not None
         pairs, corpus = None, None
         if isinstance(text, Corpus):
-            corpus = kept(text) if keep or settings.tokenize else text
+            corpus = rereadable(text) if keep or settings.tokenize else text
         normalizers = tokenizing(settings.tokenize, settings.keep, [] if corpus is None else [corpus])
         refuse_links(settings.links, normalizers)
         priors = read_priors(settings.priors, settings.dictionary, normalizers)

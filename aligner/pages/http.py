@@ -59,9 +59,12 @@ _FULL = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 
 _HEADERS = {
-    "Cache-Control": "no-store", "Content-Security-Policy": "frame-ancestors 'none'", "X-Frame-Options": "DENY",
-    "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
-}  # fmt: skip
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "frame-ancestors 'none'",
+    "X-Frame-Options": "DENY",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+}
 """Headers of every response: browsers do not store it, show it in another page, or send its address to others."""
 
 _STRANGER = "asked by a name that is not allowed here (use the address that the command printed, or allow this name)"
@@ -116,10 +119,19 @@ class Server(uvicorn.Server):
     """
 
     def __init__(self, app: ASGIApp, complain: Callable[[str], None], **settings: Any) -> None:
-        super().__init__(uvicorn.Config(
-            app, log_config=None, access_log=False, lifespan="off", ws="none", server_header=False, http=_Protocol,
-            backlog=_AT_ONCE, **settings,
-        ))  # fmt: skip
+        super().__init__(
+            uvicorn.Config(
+                app,
+                log_config=None,
+                access_log=False,
+                lifespan="off",
+                ws="none",
+                server_header=False,
+                http=_Protocol,
+                backlog=_AT_ONCE,
+                **settings,
+            )
+        )
         self._complain, self._told = complain, -60.0
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:

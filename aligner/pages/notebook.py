@@ -30,9 +30,11 @@ class Drawing:
             [j, k, int(link in self.gold.sure)] for link in self.gold.sure | self.gold.possible for j, k in [link]
         ]
         pair = {
-            "source": list(self.source), "target": list(self.target), "gold": gold,
+            "source": list(self.source),
+            "target": list(self.target),
+            "gold": gold,
             "systems": [[[j, k, score] for (j, k), score in zip(links, scores, strict=True)]],
-        }  # fmt: skip
+        }
         height = 320 if self.view == "lines" else min(220 + 26 * len(self.source), 700)
         return _frame("cell-picture.js", {"pair": pair, "view": self.view}, "Links of a sentence pair", height)
 

@@ -45,7 +45,7 @@ class System:
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
+class ReportedPairs:
     """The pairs of a report.
 
     words: of each source and of each target sentence.  gold: None without.  gold_name: as the user wrote it.
@@ -65,15 +65,20 @@ class Pairs:
             return []
         found, names = [system.links for system in self.systems], [system.name for system in self.systems]
         lengths = [len(words) for words in self.words[0]]
-        return compare(
-            self.gold, found, names=names, gold_name=self.gold_name, source_lengths=lengths, **settings
-        )  # fmt: skip
+        return compare(self.gold, found, names=names, gold_name=self.gold_name, source_lengths=lengths, **settings)
 
 
 def read_pairs(
-    source: str, target: str | None, systems: Sequence[str], *, names: Sequence[str] | None = None,
-    gold: str | None = None, tokenize: bool = False, keep: str | None = None, reading: Reading = AS_IT_IS,
-) -> Pairs:  # fmt: skip
+    source: str,
+    target: str | None,
+    systems: Sequence[str],
+    *,
+    names: Sequence[str] | None = None,
+    gold: str | None = None,
+    tokenize: bool = False,
+    keep: str | None = None,
+    reading: Reading = AS_IT_IS,
+) -> ReportedPairs:
     """Read two texts, or a whole corpus, files of links, and gold links.
 
     names: of the systems, else `short_names`. Words are those of the first file that has words (jsonl), if any.
@@ -103,7 +108,7 @@ def read_pairs(
     truth = open_links(gold, lengths=lengths).read() if gold is not None else None
     sides = [a for a, _ in words], [b for _, b in words]
     languages = corpus.source_language, corpus.target_language
-    return Pairs(
+    return ReportedPairs(
         " – ".join(short_names([source, target] if target else [source])),
         languages,
         sides,
@@ -124,7 +129,7 @@ def _system(name: str, format: str, scored: Sequence[ScoredLinks], lengths: Sequ
     return System(name, links, None if scores is None else np.array(scores), supported)
 
 
-def _faults(pairs: Pairs) -> Iterator[list[str]]:
+def _faults(pairs: ReportedPairs) -> Iterator[list[str]]:
     """The faults of each pair by the links of the first system."""
     lengths = np.array([[*map(len, words)] for words in zip(*pairs.words, strict=True)])
     links = np.diff(pairs.systems[0].links.offsets)
@@ -141,14 +146,14 @@ def _check_words(file: str, own: Sequence[Sentences], words: Sequence[Sentences]
 
 
 def write_page(
-    pairs: Pairs,
+    pairs: ReportedPairs,
     evaluations: Sequence[Evaluation] = (),
     *,
     model: tuple[str, Mapping[str, Any]] | None = None,
 ) -> str:
     """Return the HTML of a report, which needs no other file and no network.
 
-    evaluations: by `Pairs.evaluate`.  model: its name, and its record.
+    evaluations: by `ReportedPairs.evaluate`.  model: its name, and its record.
     """
     data = {
         "pairs": len(pairs.words[0]),

@@ -32,11 +32,11 @@ _FIRST = 5
 _SHARE = 0.25
 """For restarts the gap is computed after so many sweeps, then again after so many more, or this share of all."""
 
-_ENOUGH = 0.2
-_LITTLE = 0.8
-_TOO_LONG = 0.36
-"""The steps restart if the gap has fallen to the share _ENOUGH, or to _LITTLE and rises again, or after the share
-_TOO_LONG of all iterations  [Applegate et al. 2021 §3.2, PDLP]."""
+_GAP_FALLEN = 0.2
+_GAP_LOWER = 0.8
+_LONGEST_SHARE = 0.36
+"""The steps restart if the gap has fallen to the share _GAP_FALLEN, or to _GAP_LOWER and rises again, or after the
+share _LONGEST_SHARE of all iterations  [Applegate et al. 2021 §3.2, PDLP]."""
 
 
 _LEAST = 1e-300
@@ -288,8 +288,8 @@ class Extragradient:
         best = min(average, last, key=lambda candidate: candidate.gap)
         before, state.last_gap = state.last_gap, best.gap
         first = state.best.gap if state.best is not None else inf
-        enough = best.gap <= _ENOUGH * first or (best.gap <= _LITTLE * first and best.gap > before)
-        if not (enough or state.since >= _TOO_LONG * state.sweeps):
+        enough = best.gap <= _GAP_FALLEN * first or (best.gap <= _GAP_LOWER * first and best.gap > before)
+        if not (enough or state.since >= _LONGEST_SHARE * state.sweeps):
             return
         z = stored.total / state.total if best is average else stored.z
         gone_z = float(((z - stored.begun) ** 2).sum()) / state.n

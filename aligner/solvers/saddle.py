@@ -25,7 +25,7 @@ _SPREAD = 0.01
 _LEAST = 1e-300
 """Least z of which the logarithm is taken."""
 
-_LITTLE = 1e-9
+_ZERO = 1e-9
 """Entropic z that counts as 0."""
 
 _ENOUGH_LESS = 0.8
@@ -296,7 +296,7 @@ def restrict(
     """Leave out parts that have no share of û_z, of the mean u_z or of the last u_z, and that lower the dual at each of
     these weights; take back parts that were left out but do not lower it.
 
-    A part that is wrongly left out comes back, as s_z is linear in w and so known; its center is `_LITTLE`. The gap
+    A part that is wrongly left out comes back, as s_z is linear in w and so known; its center is `_ZERO`. The gap
     includes the loss by its absence, as the oracle uses all parts and z is in the hull.
     """
 
@@ -304,7 +304,7 @@ def restrict(
         found: F64 = np.max([everything.marginals.scores(np.arange(*span), w) for w in weights], axis=0)
         return found
 
-    little = 0.0 if everything.geometry == "euclidean" else _LITTLE
+    little = 0.0 if everything.geometry == "euclidean" else _ZERO
     found = everything.gather(wanted) > 0.0
     shared = (stored.begun > little) | (stored.total > little * total) | (stored.z > little)
     found[np.flatnonzero(stored.kept)[shared]] = True

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from aligner.errors import SettingError
-from aligner.model.streaming import check_corpus, kept, read_others
+from aligner.model.streaming import check_corpus, read_others, rereadable
 from aligner.progress import Hooks, Progress
 from aligner.training.settings import CountSettings
 from corpora.alignment import Links
@@ -60,9 +60,14 @@ class Inputs:
 
     @classmethod
     def open(
-        cls, corpora: Paths, gold: Paths = (), links: Paths = (), *, reading: Reading = AS_IT_IS,
+        cls,
+        corpora: Paths,
+        gold: Paths = (),
+        links: Paths = (),
+        *,
+        reading: Reading = AS_IT_IS,
         hooks: Hooks = Hooks(),  # noqa: B008 - frozen
-    ) -> "Inputs":  # fmt: skip
+    ) -> "Inputs":
         """Recognise the inputs of `train.train`.  Raises AlignerError if there is no corpus or a file is missing."""
         texts = open_corpora(corpora, reading, hooks)
         labelled = tuple(corpus for corpus in texts if corpus.has_labels)
@@ -92,7 +97,7 @@ class Inputs:
         gold_links = _gold_links(self.labelled)
         counted = self.texts
         if count.sample is not None:
-            again = [*map(kept, counted)]
+            again = [*map(rereadable, counted)]
             counted = tuple(sample(again, [*map(check_corpus, again)], count.sample, count.seed))
         bitext = read_texts(counted, count.normalizers, hooks)
         record = corpus_record(self.texts, bitext, count)
@@ -106,9 +111,7 @@ class Inputs:
         return bitext, labelled, {**record, "gold": [corpus.name for corpus in self.labelled]}
 
 
-def open_corpora(
-    corpora: Paths, reading: Reading, hooks: Hooks, like: Sequence[Corpus] = ()
-) -> tuple[Corpus, ...]:  # fmt: skip
+def open_corpora(corpora: Paths, reading: Reading, hooks: Hooks, like: Sequence[Corpus] = ()) -> tuple[Corpus, ...]:
     """Recognise corpora; no text is read yet.  Raises AlignerError if there is no corpus or a file is missing.
 
     reading: of each; its columns are of those that are one file.
@@ -143,7 +146,7 @@ def read_texts(texts: Sequence[Corpus], normalizers: tuple[Normalizer, Normalize
 TEXT_FACTS = (
     *("date", "corpora", "priors", "dictionary", "sample", "fingerprint", "pairs", "source_tokens", "target_tokens"),
     "updates",
-)  # fmt: skip
+)
 """The keys of a model's record that are about its text: those of `corpus_record`, and updates."""
 
 

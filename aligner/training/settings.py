@@ -112,17 +112,21 @@ class LearnSettings:
     """
 
     loss: LossName | None = setting(
-        None, "fenchel-young, sparsemap: of probable matchings; logistic: of edges; hinge: of the worst.",
+        None,
+        "fenchel-young, sparsemap: of probable matchings; logistic: of edges; hinge: of the worst.",
         shown="fenchel-young; hinge with settings that are its own, or without some features",
-    )  # fmt: skip
+    )
     families: tuple[str, ...] | None = setting(
         None, "Families of features, F,F,..., see docs/how-it-works.md.", shown="all"
     )
     candidates: Candidates = setting("likely", "Word pairs that may be links.")
     words: int | None = setting(
-        None, "Frequent words of each language with a feature of their own.", least=0, most=1000,
+        None,
+        "Frequent words of each language with a feature of their own.",
+        least=0,
+        most=1000,
         shown="30 below 1000 labelled pairs; else, and with the hinge, 0",
-    )  # fmt: skip
+    )
     max_labelled: int = setting(50_000, "Of more labelled pairs use a random sample.", least=1)
     regularization: float | None = setting(
         None, "λ, the strength of the regularisation.", shown="hinge 0.1; others 3 / labelled pairs"
@@ -131,13 +135,17 @@ class LearnSettings:
         None, "Weights that the regularisation draws to.", shown="zero with the hinge, otherwise default"
     )
     cross_validate: int | None = setting(
-        None, "Folds that find the AER of held-out pairs, and calibrate; 0: none.",
+        None,
+        "Folds that find the AER of held-out pairs, and calibrate; 0: none.",
         shown="5 for 10 to 999 labelled pairs without the hinge",
-    )  # fmt: skip
+    )
     fertility: int | None = setting(
-        None, "Links of a word when aligning; only the hinge learns with them, too.", least=1, most=100,
+        None,
+        "Links of a word when aligning; only the hinge learns with them, too.",
+        least=1,
+        most=100,
         shown="3, or 1 for oracles that know no more",
-    )  # fmt: skip
+    )
     miss_cost: float | None = setting(None, "Cost of a missed link.", shown="hinge 3; others 0.6")
     false_cost: float | None = setting(None, "Cost of a link outside gold.", shown="hinge 1; others 0")
     possible_cost: float | None = setting(None, "What the hinge subtracts for a possible link.", shown="10")
@@ -207,10 +215,13 @@ class Plan:
                 edges, links, training_links=loss.links, capacity=self.capacity, regularizer=loss.regularizer, **shared
             )
         return MatchingProblem.from_links(
-            edges, links, oracle=self.oracle,
+            edges,
+            links,
+            oracle=self.oracle,
             preference=edges.features[:, edges.names.index("dice")] if "dice" in edges.names else None,
-            fertility=Fertility(self.capacity, self.capacity), **shared,
-        )  # fmt: skip
+            fertility=Fertility(self.capacity, self.capacity),
+            **shared,
+        )
 
 
 def plan(settings: LearnSettings, n_labels: int) -> Plan:
@@ -240,7 +251,8 @@ def plan(settings: LearnSettings, n_labels: int) -> Plan:
         raise SettingError("the default weights are of all features (leave `center` or `families` out)")
 
     return Plan(
-        name, Newton() if smooth else solver,
+        name,
+        Newton() if smooth else solver,
         _given(settings.regularization, SMOOTH_REGULARIZATION / max(n_labels, 1) if smooth else DEFAULT_REGULARIZATION),
         Costs(
             _given(settings.miss_cost, loss.costs.miss),
@@ -250,8 +262,9 @@ def plan(settings: LearnSettings, n_labels: int) -> Plan:
         folds,
         _given(settings.words, FREQUENT_WORDS if smooth and few else 0),
         _given(settings.fertility, DEFAULT_FERTILITY if get_oracle(oracle).several else 1),
-        oracle, center,
-    )  # fmt: skip
+        oracle,
+        center,
+    )
 
 
 def _given(value: Value | None, default: Value) -> Value:

@@ -9,10 +9,19 @@ from features.table import Matrix
 from features.translation.lexicon import KINDS
 
 NAMES = (
-    "soft_before", "soft_after", "soft_before_crossed", "soft_after_crossed",
-    "soft_left", "soft_right", "soft_above", "soft_below",
-    "anchor_before", "anchor_after", "anchor_nearest", "anchor_none",
-)  # fmt: skip
+    "soft_before",
+    "soft_after",
+    "soft_before_crossed",
+    "soft_after_crossed",
+    "soft_left",
+    "soft_right",
+    "soft_above",
+    "soft_below",
+    "anchor_before",
+    "anchor_after",
+    "anchor_nearest",
+    "anchor_none",
+)
 LEXICONS = tuple(KINDS)
 _STEPS = np.concatenate([DIAGONAL, [(0, -1), (0, 1), (-1, 0), (1, 0)]])
 ANCHOR = 0.5

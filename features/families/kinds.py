@@ -36,12 +36,15 @@ def fill(batch: EdgeBatch, out: Matrix) -> None:
     of_target = _kinds(tokens.target, tokens.target_offsets, text.target_words, pairs).take(batch.target_at, axis=1)
     soft, frequent, (punctuation, numeric, _, repeated) = batch.soft.take(batch.cells), 1, range(-4, 0)
     columns = (
-        *of_source, *of_target,
+        *of_source,
+        *of_target,
         of_source[frequent] & of_target[frequent],
         *(of_source[kind] != of_target[kind] for kind in (frequent, punctuation, numeric)),
-        soft * of_source[frequent], soft * of_target[frequent], soft * ~(of_source[frequent] | of_target[frequent]),
+        soft * of_source[frequent],
+        soft * of_target[frequent],
+        soft * ~(of_source[frequent] | of_target[frequent]),
         batch.off_diagonal * (of_source[repeated] | of_target[repeated]),
-    )  # fmt: skip
+    )
     for column, values in enumerate(columns):
         out[:, column] = values
 

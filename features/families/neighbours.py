@@ -8,9 +8,15 @@ from features.table import Matrix
 from features.word_pairs import U
 
 NAMES = (
-    "dice_before", "dice_after", "dice_before_crossed", "dice_after_crossed",
-    "best_before", "best_after", "best_before_crossed", "best_after_crossed",
-)  # fmt: skip
+    "dice_before",
+    "dice_after",
+    "dice_before_crossed",
+    "dice_after_crossed",
+    "best_before",
+    "best_after",
+    "best_before_crossed",
+    "best_after_crossed",
+)
 DIAGONAL = np.array([(-1, -1), (1, 1), (-1, 1), (1, -1)])
 """Steps to the neighbours: before, after, and crossed before and after."""
 

@@ -9,9 +9,16 @@ from features.table import Matrix
 from features.words import NUMERIC, PUNCTUATION, WordTable
 
 NAMES = (
-    "hamming", "exact", "exact_unaccented", "prefix", "suffix", "subsequence",
-    "both_short", "both_numeric", "both_punctuation",
-)  # fmt: skip
+    "hamming",
+    "exact",
+    "exact_unaccented",
+    "prefix",
+    "suffix",
+    "subsequence",
+    "both_short",
+    "both_numeric",
+    "both_punctuation",
+)
 OF_WORD_PAIRS = True
 SHORT = 3
 """Words with at most this many letters are short."""

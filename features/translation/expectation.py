@@ -124,7 +124,7 @@ def null_emissions(counts: F64, occurrences: F64, smoothing: float) -> F32:
     return np.asarray(np.maximum(total / max(total.sum(), TINY), TINY), np.float32)
 
 
-class Start:
+class LexiconStart:
     """What training lexicons of one kind begins with, whatever their variant.
 
     prior: counts of other text, of the same words; they are added to the counts of this one.
@@ -133,9 +133,15 @@ class Start:
     """
 
     def __init__(
-        self, kind: str, bitext: Bitext, settings: Settings, prior: Parameters | None = None, anew: bool = True,
-        engine: Engine = THIS_MACHINE, table: CooccurrenceTable | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        kind: str,
+        bitext: Bitext,
+        settings: Settings,
+        prior: Parameters | None = None,
+        anew: bool = True,
+        engine: Engine = THIS_MACHINE,
+        table: CooccurrenceTable | None = None,
+    ) -> None:
         self.prior, self.anew = prior, anew
         self.text = engine.expectation(bitext, settings.batches)
         least = KINDS[kind].minimum_dice if settings.minimum_dice is None else settings.minimum_dice
@@ -161,11 +167,16 @@ class Start:
         self.classes = Classes.of(names, occurrences, KINDS[kind].widths)
 
 
-class Training:
+class LexiconTraining:
     """The state of training one lexicon."""
 
     def __init__(
-        self, name: str, start: Start, settings: Settings, on_pass: Callable[[Pass], None] | None = None, total: int = 0
+        self,
+        name: str,
+        start: LexiconStart,
+        settings: Settings,
+        on_pass: Callable[[Pass], None] | None = None,
+        total: int = 0,
     ) -> None:
         self.name, self.settings, self.on_pass, self.total = name, settings, on_pass, total
         self.text, self.classes, self.occurrences = start.text, start.classes, start.occurrences
@@ -236,10 +247,14 @@ class Training:
                 background = background[classes.parents] * classes.shares
             sides.append((scale.astype(np.float32), background.astype(np.float32)))
         return Emissions(
-            tables[0].cells, sides[0][0], sides[1][0], sides[0][1], sides[1][1],
+            tables[0].cells,
+            sides[0][0],
+            sides[1][0],
+            sides[0][1],
+            sides[1][1],
             null_emissions(found.reverse.null, self.occurrences[0], smoothing),
             null_emissions(found.forward.null, self.occurrences[1], smoothing),
-        )  # fmt: skip
+        )
 
     def parameters(self) -> Parameters:
         """The counts of this text and of the prior."""

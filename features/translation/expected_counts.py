@@ -39,9 +39,14 @@ class Direction:
         frequent = np.flatnonzero(weights.groups)
         frequent = frequent[np.argsort(weights.groups[frequent])]
         return cls(
-            counts.null.astype(np.float32), weights.shared, jumps.counts, jumps.contexts, frequent.astype(np.int32),
-            weights.inside.astype(np.float32), jumps.inside.astype(np.float32),
-        )  # fmt: skip
+            counts.null.astype(np.float32),
+            weights.shared,
+            jumps.counts,
+            jumps.contexts,
+            frequent.astype(np.int32),
+            weights.inside.astype(np.float32),
+            jumps.inside.astype(np.float32),
+        )
 
     def jump_weights(self, words: int) -> JumpWeights:
         """Weights of the jumps between this many words, the words of the model or more."""
@@ -84,10 +89,12 @@ class Lexicon:
     @classmethod
     def from_parameters(cls, found: Parameters) -> "Lexicon":
         return cls(
-            found.cells.row_offsets, found.cells.targets, found.counts[:-1].astype(np.float32),
+            found.cells.row_offsets,
+            found.cells.targets,
+            found.counts[:-1].astype(np.float32),
             Direction.from_counts(found.forward, found.weights[0]),
             Direction.from_counts(found.reverse, found.weights[1]),
-        )  # fmt: skip
+        )
 
     def parameters(self, occurrences: tuple[F64, F64]) -> Parameters:
         """With more words, that have not been met.  occurrences: (V_source,), (V_target,) of all, 0 of the new ones."""
@@ -97,9 +104,13 @@ class Lexicon:
         counts = np.append(self.counts.astype(np.float64), np.zeros((1, self.counts.shape[1])), axis=0)
         weights = self.forward.jump_weights(n_source), self.reverse.jump_weights(n_target)
         return Parameters(
-            Cells(row_offsets, self.targets, n_target), counts, self.forward.counts(n_target, weights[0]),
-            self.reverse.counts(n_source, weights[1]), weights, occurrences,
-        )  # fmt: skip
+            Cells(row_offsets, self.targets, n_target),
+            counts,
+            self.forward.counts(n_target, weights[0]),
+            self.reverse.counts(n_source, weights[1]),
+            weights,
+            occurrences,
+        )
 
     def to_arrays(self) -> dict[str, Array]:
         """Everything by the names of a model file."""
@@ -127,11 +138,14 @@ class Lexicon:
 
 CELL_ARRAYS = "row_offsets", "targets", "counts"
 _DIRECTION_ARRAYS = {
-    "null": ("null_target", "null_source"), "shared": ("forward", "reverse"),
-    "jumps": ("forward_jumps", "reverse_jumps"), "contexts": ("forward_contexts", "reverse_contexts"),
-    "frequent": ("source_frequent", "target_frequent"), "weights": ("forward_weights", "reverse_weights"),
+    "null": ("null_target", "null_source"),
+    "shared": ("forward", "reverse"),
+    "jumps": ("forward_jumps", "reverse_jumps"),
+    "contexts": ("forward_contexts", "reverse_contexts"),
+    "frequent": ("source_frequent", "target_frequent"),
+    "weights": ("forward_weights", "reverse_weights"),
     "inside": ("forward_inside", "reverse_inside"),
-}  # fmt: skip
+}
 """Names in a model file of the arrays of the forward and of the reverse direction."""
 
 

@@ -210,10 +210,11 @@ class TranslationModel:
         for name, lexicon in lexicons.items():
             kind = variant_of(name)[0]
             names[kind] = names.get(kind) or [
-                tuple([*table.index] for table in words) if KINDS[kind].whole and depth == 0
+                tuple([*table.index] for table in words)
+                if KINDS[kind].whole and depth == 0
                 else tuple(_read_names(arrays, f"classes.{kind}.{depth}.{side}") for side in _SIDES)
                 for depth in range(len(KINDS[kind].widths))
-            ]  # fmt: skip
+            ]
             sizes = [tuple(map(len, level)) for level in names[kind]]
             lexicon.check(*sizes[0])
             levels = []

@@ -74,9 +74,11 @@ class Posteriors:
         widths = self.shapes[pair, 1]
         offsets = np.searchsorted(chosen, self.offsets)
         return Links(
-            (within // widths).astype(np.int32), (within % widths).astype(np.int32), np.ones(len(chosen), np.bool_),
+            (within // widths).astype(np.int32),
+            (within % widths).astype(np.int32),
+            np.ones(len(chosen), np.bool_),
             offsets.astype(np.int64),
-        )  # fmt: skip
+        )
 
     def symmetrized_links(self, method: str) -> Links:
         """Take each word's likeliest link, or NULL, in each direction, and combine both directions; all links are sure.

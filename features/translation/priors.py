@@ -113,16 +113,26 @@ class Priors(NamedTuple):
             forward, forward_weights = _direction(of_target.occurrences(alone[1]), widths[0], cells.n_sources)
             reverse, reverse_weights = _direction(of_source.occurrences(alone[0]), widths[1], cells.n_targets)
             found = Parameters(
-                cells, counted[:, :1] if kind.agreement else counted, forward, reverse,
-                (forward_weights, reverse_weights), (of_source.occurrences(seen[0]), of_target.occurrences(seen[1])),
-            )  # fmt: skip
+                cells,
+                counted[:, :1] if kind.agreement else counted,
+                forward,
+                reverse,
+                (forward_weights, reverse_weights),
+                (of_source.occurrences(seen[0]), of_target.occurrences(seen[1])),
+            )
             lexicons[name] = Lexicon.from_parameters(found)
         whole = [np.ceil(side).astype(np.int64) for side in seen]
         usual = Settings.of_text(sum(side.sum() for side in whole) / 2)
         return TranslationModel(
-            WordTable.from_words(names[0]), WordTable.from_words(names[1]), whole[0], whole[1], lexicons, usual.p0,
-            usual.uniform, usual.smoothing,
-        )  # fmt: skip
+            WordTable.from_words(names[0]),
+            WordTable.from_words(names[1]),
+            whole[0],
+            whole[1],
+            lexicons,
+            usual.p0,
+            usual.uniform,
+            usual.smoothing,
+        )
 
 
 def _share(pairs: I64, counts: F64, source: Units, target: Units) -> tuple[Cells, F64]:

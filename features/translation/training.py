@@ -10,7 +10,7 @@ from corpora.bitext import Bitext, Text, Vocabulary
 from corpora.ragged import I64
 from features.cooccurrence import CooccurrenceTable
 from features.translation.counting import THIS_MACHINE, Engine
-from features.translation.expectation import MOST_EDGES, Pass, Settings, Start, Training
+from features.translation.expectation import MOST_EDGES, LexiconStart, LexiconTraining, Pass, Settings
 from features.translation.expected_counts import Lexicon
 from features.translation.lexicon import KINDS, variant_of, variants
 from features.translation.model import TranslationModel
@@ -98,25 +98,33 @@ def update_translation(
 
 
 def _train(
-    start: TranslationModel, bitext: Bitext, lexicons: Sequence[str], settings: Settings,
-    on_pass: Callable[[Pass], None] | None, engine: Engine, table: CooccurrenceTable | None, anew: bool,
-) -> TranslationModel:  # fmt: skip
+    start: TranslationModel,
+    bitext: Bitext,
+    lexicons: Sequence[str],
+    settings: Settings,
+    on_pass: Callable[[Pass], None] | None,
+    engine: Engine,
+    table: CooccurrenceTable | None,
+    anew: bool,
+) -> TranslationModel:
     """Train lexicons with the counts of the `start` model.  anew: from IBM Model 1 on, else from its parameters."""
     began = time.monotonic()
     pairs, bitext = len(bitext), _fitting(bitext)
     source, target = extend(bitext.source, start.source_words), extend(bitext.target, start.target_words)
     words = source.vocabulary.words, target.vocabulary.words
     found = {}
-    begun: tuple[str, Lexicon | None, Start] | None = None
+    begun: tuple[str, Lexicon | None, LexiconStart] | None = None
 
     def settings_of(name: str, known: Lexicon | None) -> Settings:
         kind, variant = variant_of(name)
         passes = variant.passes if settings.varied else KINDS[kind].passes
         return replace(
-            settings, smoothing=settings.smoothing * variant.smoothing, p0=settings.p0 * variant.p0,
+            settings,
+            smoothing=settings.smoothing * variant.smoothing,
+            p0=settings.p0 * variant.p0,
             iterations_1=max(settings.iterations_1 + (passes if anew else 0), int(settings.iterations_hmm == 0)),
             agreement=known.counts.shape[1] == 1 if known else settings.agreement and KINDS[kind].agreement,
-        )  # fmt: skip
+        )
 
     priors = [start.lexicons.get(name, start.lexicons.get(variant_of(name)[0])) for name in lexicons]
     every = [*map(settings_of, lexicons, priors)]
@@ -131,8 +139,8 @@ def _train(
             prior = None if known is None else known.parameters(seen)
             usual = KINDS[kind].whole and settings.minimum_dice is None and len(text) == pairs
             counted = table if usual else None
-            begun = kind, known, Start(kind, text, settings, prior, anew or known is None, engine, counted)
-        training = Training(name, begun[2], chosen, on_pass, total)
+            begun = kind, known, LexiconStart(kind, text, settings, prior, anew or known is None, engine, counted)
+        training = LexiconTraining(name, begun[2], chosen, on_pass, total)
         if number == len(lexicons) or variant_of(lexicons[number])[0] != kind:
             begun = None  # what is given up in training takes no memory
         deadline = began + number * settings.seconds / len(lexicons)
@@ -140,9 +148,14 @@ def _train(
         del training  # before the next one takes memory
     counts = (_add_occurrences(source, start.source_counts), _add_occurrences(target, start.target_counts))
     return TranslationModel(
-        WordTable.from_words(words[0]), WordTable.from_words(words[1]), *counts, found,
-        settings.p0, settings.uniform, settings.smoothing,
-    )  # fmt: skip
+        WordTable.from_words(words[0]),
+        WordTable.from_words(words[1]),
+        *counts,
+        found,
+        settings.p0,
+        settings.uniform,
+        settings.smoothing,
+    )
 
 
 def _sample(bitext: Bitext, tokens: float) -> Bitext:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from corpora import SettingError
 from corpora.errors import CorpusError
-from corpora.resuming import Blocks, unfinished
+from corpora.resuming import PartialOutput, unfinished
 
 HEAD = {"command": "test", "text": "one"}
 PARTS = [b"%d\n" % 7**n for n in range(20)]
@@ -28,7 +28,7 @@ class KilledError(Exception):
 
 def write(path: Path, parts: int | None = None, force: bool = False, head: dict[str, str] = HEAD) -> None:
     """Write all parts that are not there; or end after some."""
-    blocks = Blocks(path, force=force)
+    blocks = PartialOutput(path, force=force)
     blocks.begin(head)
     done = sum(blocks.counts)
     try:
@@ -129,7 +129,7 @@ def test_what_is_finished_is_known_again(tmp_path: Path, journal: str) -> None:
 
 def test_a_file_that_another_process_has_written_in_the_meantime_stays(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    blocks = Blocks(out, force=False)
+    blocks = PartialOutput(out, force=False)
     blocks.begin(HEAD)
     with pytest.raises(CorpusError, match="out: file exists: another process"), blocks.written():
         out.write_bytes(b"other")
@@ -197,10 +197,10 @@ def test_what_is_refused(tmp_path: Path) -> None:
         CorpusError, match=r"^\S*/out.partial.journal: was begun with another text \(give the one .*out.partial"
     ):
         write(out, head={**HEAD, "text": "another"})
-    blocks = Blocks(out, force=False)
+    blocks = PartialOutput(out, force=False)
     blocks.begin(HEAD)
     with pytest.raises(CorpusError, match=r"out.partial.journal: is being written by another process \(wait"):
-        Blocks(out, force=False).begin(HEAD)
+        PartialOutput(out, force=False).begin(HEAD)
     with suppress(KilledError), blocks.written():
         raise KilledError
     assert (partial.read_bytes(), journal.read_bytes()) == there
@@ -224,7 +224,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
     assert out.read_bytes() == b"".join(PARTS)
     for name in ("-", os.devnull):
         with pytest.raises(SettingError, match="`resume` needs a file to write into"):
-            Blocks(name, force=True)
+            PartialOutput(name, force=True)
 
 
 def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

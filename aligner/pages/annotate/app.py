@@ -37,14 +37,20 @@ def application(session: Session, token: str, port: int) -> ASGIApp:
     """Serve the page, the JSON that it requests, and the accepted pairs in each format, all under /TOKEN/."""
     answers = {
         "GET": {
-            "pair": session.pair, "list": session.listed, "words": session.words, "agreements": session.agreements,
+            "pair": session.pair,
+            "list": session.listed,
+            "words": session.words,
+            "agreements": session.agreements,
             "training": session.training,
         },
         "POST": {
-            "save": session.save, "undo": session.undo, "approve": session.approve, "take-over": session.take_over,
+            "save": session.save,
+            "undo": session.undo,
+            "approve": session.approve,
+            "take-over": session.take_over,
             "train": session.train,
         },
-    }  # fmt: skip
+    }
     routes = [
         Route(f"/{name}", _json(answer), methods=[method])
         for method, of in answers.items()
@@ -110,6 +116,11 @@ def write_page(session: Session) -> str:
     return render(
         "annotate.html",
         {"first": first, "languages": (None, None) if languages == ("source", "target") else languages},
-        module="annotate.js", styles=("drawing.css", "page.css", "annotate.css"), connects=True,
-        title=PurePath(session.prefix).name, annotator=session.annotator, formats=WRITTEN_FORMATS, listed=LISTED,
-    )  # fmt: skip
+        module="annotate.js",
+        styles=("drawing.css", "page.css", "annotate.css"),
+        connects=True,
+        title=PurePath(session.prefix).name,
+        annotator=session.annotator,
+        formats=WRITTEN_FORMATS,
+        listed=LISTED,
+    )

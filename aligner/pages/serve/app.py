@@ -85,11 +85,19 @@ def make_app(service: Service, hosts: Collection[str] | None = None) -> ASGIApp:
     async def page(request: Request) -> Response:
         codes = [*map(language_code, service.model.languages)]
         sides = [*zip(("source", "target"), ("Source", "Target"), codes, strict=True)]
-        return HTMLResponse(render(
-            "serve.html", {"languages": codes}, module="serve.js", styles=["drawing.css", "page.css"],
-            connects=True, title="Try a sentence", model=PurePath(service.path).name, sides=sides,
-            tokenizes=service.model.normalizers[0].tokenize,
-        ))  # fmt: skip
+        return HTMLResponse(
+            render(
+                "serve.html",
+                {"languages": codes},
+                module="serve.js",
+                styles=["drawing.css", "page.css"],
+                connects=True,
+                title="Try a sentence",
+                model=PurePath(service.path).name,
+                sides=sides,
+                tokenizes=service.model.normalizers[0].tokenize,
+            )
+        )
 
     async def openapi(request: Request) -> Response:
         return JSONResponse(describe(__version__, service.limits))

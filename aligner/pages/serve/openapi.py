@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from aligner.pages.serve.requests import Limits
+from aligner.pages.serve.requests import RequestLimits
 
 Json = dict[str, Any]
 
@@ -22,7 +22,7 @@ _EXAMPLES = {
 }
 
 
-def describe(version: str, limits: Limits) -> Json:
+def describe(version: str, limits: RequestLimits) -> Json:
     """The OpenAPI description of a service with these limits, as JSON values."""
     refusals = {status: _content(_ref("Error"), description) for status, description in _REFUSALS.items()}
     refusals["503"]["headers"] = {"Retry-After": {"description": "Seconds", "schema": {"type": "integer"}}}
@@ -47,28 +47,34 @@ def describe(version: str, limits: Limits) -> Json:
                 "health", "That the service answers, and by which model", _content(_ref("Health"), "It does")
             ),
             "/metrics": _get(
-                "metrics", "Counts and times since the start, as Prometheus reads them",
+                "metrics",
+                "Counts and times since the start, as Prometheus reads them",
                 _content(text, "Lines of text", "text/plain"),
             ),
             "/openapi.json": _get("openapi", "This description", _content({"type": "object"}, "OpenAPI 3.1")),
             "/": _get("page", "A page to try a sentence", _content(text, "HTML", "text/html")),
         },
         "components": {"schemas": _schemas(limits)},
-    }  # fmt: skip
+    }
 
 
-def _schemas(limits: Limits) -> Json:
+def _schemas(limits: RequestLimits) -> Json:
     text, whole, number = {"type": "string"}, {"type": "integer", "minimum": 0}, {"type": "number", "minimum": 0}
     tokens = _list(text, maxItems=limits.length)
     link = {
-        "type": "array", "prefixItems": [whole, whole, number], "items": False, "minItems": 3,
+        "type": "array",
+        "prefixItems": [whole, whole, number],
+        "items": False,
+        "minItems": 3,
         "description": "Positions of a source and of a target token, from 0, and the score of the link: the "
         "probability that it is right, where the model is calibrated",
-    }  # fmt: skip
+    }
     model = {
-        "description": "Its file, and what `aligner info` tells of it as JSON", "type": "object",
-        "properties": {"path": text}, "required": ["path"],
-    }  # fmt: skip
+        "description": "Its file, and what `aligner info` tells of it as JSON",
+        "type": "object",
+        "properties": {"path": text},
+        "required": ["path"],
+    }
     return {
         "Sentence": {
             "description": "A text, which is split at blanks (or as the model was trained to), or its tokens. A text, "

@@ -15,7 +15,15 @@ from hypothesis import strategies as st
 
 from aligner.errors import AlignerError
 from aligner.model.model import Model
-from aligner.model.streaming import FORMATS, LinksFile, align_arriving, align_lines, check_corpus, kept, read_again
+from aligner.model.streaming import (
+    FORMATS,
+    LinksFile,
+    align_arriving,
+    align_lines,
+    check_corpus,
+    read_again,
+    rereadable,
+)
 from corpora.alignment import PairLinks
 from corpora.corpus import Corpus
 from corpora.errors import CorpusError
@@ -246,10 +254,10 @@ def test_what_comes_through_a_pipe_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_
     path, content = tmp_path / "joint", b"a ||| b\n\n \xff\t\nc ||| d"
     path.write_bytes(content)
     there = open_corpus(path)
-    assert kept(there) is there
+    assert rereadable(there) is there
     for piped, expected in ((content, list(there.texts())), (b"", [])):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(piped)))
-        corpus = kept(open_corpus("-"))
+        corpus = rereadable(open_corpus("-"))
         assert list(corpus.texts()) == list(corpus.texts()) == expected
 
 

@@ -16,7 +16,7 @@ from features.translation import counting, expectation
 from features.translation._lattice_kernels import END, LEAVING, N_JUMPS, REACHING, START, WINDOW, JumpWeights
 from features.translation._translation_kernels import Chain, Counts, DirectionCounts, Emissions
 from features.translation.cells import Cells
-from features.translation.expectation import Pass, Settings, Start, Training
+from features.translation.expectation import LexiconStart, LexiconTraining, Pass, Settings
 from features.translation.jumps import new_jumps
 from features.translation.lexicon import KINDS, Table
 from features.translation.training import train_translation
@@ -87,8 +87,8 @@ def settings(**changes: Any) -> Settings:
     return Settings(**{**plain, **changes})
 
 
-def begin(corpus: Bitext, settings: Settings) -> Training:
-    return Training("words", Start("words", corpus, settings), settings)
+def begin(corpus: Bitext, settings: Settings) -> LexiconTraining:
+    return LexiconTraining("words", LexiconStart("words", corpus, settings), settings)
 
 
 def cell_of(cells: Cells | Table) -> dict[tuple[int, int], int]:
@@ -160,7 +160,7 @@ def test_training_begins_with_an_even_pass(corpus: Bitext, agreement: bool) -> N
 
 
 def test_batches_are_averaged_so_that_later_ones_count_more(corpus: Bitext) -> None:
-    def count(training: Training, *batches: int) -> list[np.ndarray]:
+    def count(training: LexiconTraining, *batches: int) -> list[np.ndarray]:
         table = np.random.default_rng(1).random((len(training.cells) + 1, 2)).astype(np.float32)
         ones = [np.ones(len(text.vocabulary), np.float32) for text in (corpus.source, corpus.target) * 3]
         for batch in batches:
@@ -168,7 +168,7 @@ def test_batches_are_averaged_so_that_later_ones_count_more(corpus: Bitext) -> N
         counts = training.counts
         return [counts.cells, *(a for d in (counts.forward, counts.reverse) for a in (d.null, *d.jumps))]
 
-    def fresh() -> Training:
+    def fresh() -> LexiconTraining:
         training = begin(corpus, settings(batches=3))
         training.counts.cells[:] = 0.0
         for direction in (training.counts.forward, training.counts.reverse):
