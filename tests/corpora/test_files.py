@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import bz2
 import gzip
-import importlib.util
 import io
 import lzma
 import os
@@ -12,7 +11,10 @@ import re
 import stat
 import sys
 import tempfile
+import tracemalloc
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from stat import S_IMODE
 
@@ -41,8 +43,9 @@ PACKERS: dict[str, Callable[[bytes], bytes]] = {
     "xz": lzma.compress,
     "bzip2": bz2.compress,
 }
-if importlib.util.find_spec("zstandard") is not None:
-    PACKERS["zstd"] = lambda content: pack(".zst", content)
+with suppress(SettingError):  # without the package
+    pack(".zst", b"")
+    PACKERS["zstd"] = partial(pack, ".zst")
 PACKED = [packer for packer in PACKERS if packer != "plain"]
 BOM = b"\xef\xbb\xbf"
 ODD = "un\u00e9 \u2028deux\x0btrois\x85 \u00a0quatre\rcinq\x0c".encode()
@@ -97,13 +100,14 @@ def test_files_packed_one_after_the_other_are_one(tmp_path: Path, packer: str) -
 
 
 def test_zstd_needs_a_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "zstandard", None)
+    for module in ("backports.zstd", "compression.zstd"):
+        monkeypatch.setitem(sys.modules, module, None)
     (tmp_path / "file").write_bytes(b"\x28\xb5\x2f\xfd\x24\x04\x21\x00\x00a\n")
     for name, wanted in (
         (f"{tmp_path}/file: ", lambda: list(read_lines(tmp_path / "file"))),
         ("", lambda: write_packed(tmp_path / "out.zst")),
     ):
-        needs = rf"^{re.escape(name)}zstd needs a package .* \(pip install zstandard\)$"
+        needs = rf"^{re.escape(name)}zstd needs a package .* \(pip install backports\.zstd\)$"
         with pytest.raises(SettingError, match=needs):
             wanted()
     assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
@@ -125,6 +129,18 @@ def test_a_pipe_is_opened_once(tmp_path: Path) -> None:
         assert list(read_lines(f"/dev/fd/{reader}")) == [b"a", b"b"]
     finally:
         os.close(reader)
+
+
+@pytest.mark.skipif("zstd" not in PACKERS, reason="without the package")
+def test_a_bomb_of_zstd_is_read_in_bounded_memory(tmp_path: Path) -> None:
+    (tmp_path / "bomb").write_bytes(PACKERS["zstd"](bytes(1 << 27)))
+    tracemalloc.start()
+    try:
+        with open_bytes(tmp_path / "bomb", text=False) as content:
+            assert len(content.read(1)) == 1
+        assert tracemalloc.get_traced_memory()[1] < 1 << 23
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize("packer", PACKERS)

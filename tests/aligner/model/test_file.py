@@ -81,14 +81,6 @@ def test_others_can_read_it(file: Path) -> None:
     file.write_bytes(packed())
     with np.load(file) as found:
         assert all(same_bits(array, found[name]) for name, array in ARRAYS.items())
-    with zipfile.ZipFile(file) as archive:
-        assert json.loads(archive.read("aligner.json"))["arrays"]["float64"] == ["<f8", [3, 1, 2]]
-
-
-def test_only_arrays_that_can_be_read_are_written() -> None:
-    for array in (np.array([None]), np.array(["a"]), np.ones(1, complex), np.ones(1, np.bool_)):
-        with pytest.raises(ValueError, match="cannot hold"):
-            packed({}, {"a": array})
 
 
 @settings(max_examples=50)
@@ -176,7 +168,7 @@ ZEROS = {**about(a=("|u1", [1 << 26])), "a.npy": npy(bytes(1 << 26))}
     [
         *(archive({**about(a=entry), "a.npy": npy()}) for entry in (
             None, 7, ["<i4"], ["<i4", [2], 1], ["|O", [1]], ["<U1", [2]], [">i4", [2]], [["<i4"], [2]], ["<i4", 2],
-            ["<i4", [-2]], ["<i4", [-1, -2]], ["<i4", [2**20]], ["<i4", [2**40]], ["<i4", [2**80]],
+            ["<i4", [-2]], ["<i4", [-1, -2]], ["<i4", [2**40]], ["<i4", [2**80]],
             ["<i4", [0, 2**80]], ["<i4", [2.0]], ["<i4", ["2"]],
         )),
         *(archive({"aligner.json": header}) for header in (
