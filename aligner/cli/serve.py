@@ -40,8 +40,8 @@ def serve(
         ) from error
     from aligner.pages.http import listen
     from aligner.pages.serve.queue import Service
-    from aligner.pages.serve.requests import RequestLimits
+    from aligner.pages.serve.requests import Limits
 
     with progress_bar(quiet):
-        service = Service(model, RequestLimits(body, pairs, words, length, queue))
+        service = Service(model, Limits(body, pairs, words, length, queue))
     asyncio.run(answer(service, listen(host, port), ignore if quiet else say, say, [host, *(allowed_host or [])]))

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from aligner.pages.serve.requests import RequestLimits
+from aligner.pages.serve.requests import Limits
 
 Json = dict[str, Any]
 
@@ -22,7 +22,7 @@ _EXAMPLES = {
 }
 
 
-def describe(version: str, limits: RequestLimits) -> Json:
+def describe(version: str, limits: Limits) -> Json:
     """The OpenAPI description of a service with these limits, as JSON values."""
     refusals = {status: _content(_ref("Error"), description) for status, description in _REFUSALS.items()}
     refusals["503"]["headers"] = {"Retry-After": {"description": "Seconds", "schema": {"type": "integer"}}}
@@ -58,7 +58,7 @@ def describe(version: str, limits: RequestLimits) -> Json:
     }
 
 
-def _schemas(limits: RequestLimits) -> Json:
+def _schemas(limits: Limits) -> Json:
     text, whole, number = {"type": "string"}, {"type": "integer", "minimum": 0}, {"type": "number", "minimum": 0}
     tokens = _list(text, maxItems=limits.length)
     link = {

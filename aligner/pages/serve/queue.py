@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from aligner.errors import AlignerError
 from aligner.model.model import Model, load
-from aligner.pages.serve.requests import Answer, RequestLimits, answer_all
+from aligner.pages.serve.requests import Answer, Limits, answer_all
 
 SHORT = 1 << 14
 """Bytes of a short request, at most; waiting ones are worked on together up to this size, sixty pairs, or 10 ms."""
@@ -70,7 +70,7 @@ class _Lane:
 class Service:
     """A model, and the requests that wait for it; all but the aligning happens in one event loop."""
 
-    def __init__(self, path: str, limits: RequestLimits) -> None:
+    def __init__(self, path: str, limits: Limits) -> None:
         self.path, self.limits, self.model = path, limits, open_model(path)
         self.reloads = {"done": 0, "failed": 0}
         # None that is short waits for one that is long.

@@ -15,8 +15,8 @@ from corpora.strict_json import parse_json
 
 
 @dataclass(frozen=True)
-class RequestLimits:
-    """RequestLimits of the requests of a service.
+class Limits:
+    """Limits of the requests of a service.
 
     body: bytes of a request.  pairs, words: in a request, words of both sides.  length: words of a sentence.
     queue: requests that may be read, wait or be worked on at the same time.
@@ -33,7 +33,7 @@ Asked = tuple[list[tuple[list[str], list[str]]], bool]  # the tokens of each pai
 Answer = tuple[bytes, int]  # JSON, and how many pairs were aligned for it
 
 
-def answer_all(model: Model, limits: RequestLimits, bodies: Sequence[bytes]) -> list[Answer | Exception]:
+def answer_all(model: Model, limits: Limits, bodies: Sequence[bytes]) -> list[Answer | Exception]:
     """Answer requests by aligning all their pairs at once, up to ten times as fast as one by one."""
     asked: list[Asked | HTTPException] = []
     for body in bodies:
@@ -55,7 +55,7 @@ def _answer(pairs: list[tuple[list[str], list[str]]], is_list: bool, found: Iter
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(), len(pairs)
 
 
-def _read(model: Model, limits: RequestLimits, body: bytes) -> Asked:
+def _read(model: Model, limits: Limits, body: bytes) -> Asked:
     try:
         value = parse_json(body)
     except ValueError as error:
@@ -81,7 +81,7 @@ def _fields(value: Any, names: list[str], what: str) -> list[Any]:
     return [value[name] for name in names]
 
 
-def _tokens(side: Any, normalizer: Any, limits: RequestLimits, where: str) -> list[str]:
+def _tokens(side: Any, normalizer: Any, limits: Limits, where: str) -> list[str]:
     """The tokens of a side, which a request gives as a text or as tokens."""
     is_text = isinstance(side, str)
     is_right = is_text or (isinstance(side, list) and all(isinstance(token, str) and token for token in side))

@@ -23,7 +23,7 @@ from aligner.pages.annotate.session import Session, read_text
 from aligner.pages.http import Server, listen
 from aligner.pages.serve.app import make_app
 from aligner.pages.serve.queue import Service
-from aligner.pages.serve.requests import RequestLimits
+from aligner.pages.serve.requests import Limits
 from aligner.progress import ignore
 from corpora.readers import open_texts
 
@@ -118,7 +118,7 @@ def test_annotate_fits(page: Page, model: Path, tmp_path: Path, language: str) -
 @pytest.mark.parametrize("language", SCRIPTS)
 def test_serve_fits(page: Page, model: Path, language: str) -> None:
     listening = listen("127.0.0.1", 0)
-    server = Server(make_app(Service(str(model), RequestLimits())), ignore, log_level="critical")
+    server = Server(make_app(Service(str(model), Limits())), ignore, log_level="critical")
     thread = threading.Thread(target=server.run, args=[[listening]])
     thread.start()
     asked = urlencode({"source": ENGLISH[1], "target": SCRIPTS[language][1]}, quote_via=quote)

@@ -18,7 +18,7 @@ from commands import run, wait_for
 from aligner.pages.http import Server, listen
 from aligner.pages.serve.app import make_app
 from aligner.pages.serve.queue import Service
-from aligner.pages.serve.requests import RequestLimits
+from aligner.pages.serve.requests import Limits
 from aligner.progress import ignore
 
 JSON = "application/json"
@@ -77,7 +77,7 @@ def service(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Service:
     """That of all tests, by a copy of the model."""
     path = tmp_path_factory.mktemp("service") / "M"
     shutil.copy(model, path)
-    return Service(str(path), RequestLimits(body=20_000, pairs=70, words=2000, length=60, queue=3))
+    return Service(str(path), Limits(body=20_000, pairs=70, words=2000, length=60, queue=3))
 
 
 @pytest.fixture
