@@ -280,7 +280,7 @@ def test_bad_text_is_the_same_line_as_with_a_model(texts: list[Path], model: Pat
         ("--set offset=1", "there is no setting offset"),
         ("--set null", "is not NAME=VALUE"),
         ("--set null=0.1 --set null=0.2", "each name once"),
-        ("--unsupervised 1.5", "from 0 to 1, not 1.5"),
+        ("--unsupervised 1.5", "--unsupervised takes a number from 0 to 1"),
         ("--links c --skip-bad", "--skip-bad has no effect with --links"),
         ("-m M --directions P", "--directions has no effect with --model"),
         ("-m M --links c --resume", "--resume has no effect with --links"),

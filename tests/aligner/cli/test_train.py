@@ -72,11 +72,11 @@ def test_the_trace_says_of_each_audit_where_it_was(judged: tuple[Path, Any]) -> 
     folder, result = judged
     record = load(folder / "M").record
     audits = [json.loads(line) for line in (folder / "T").read_text().splitlines()]
-    said = [line for line in result.stderr.splitlines() if re.match(r"(without fold \d, )?pass ", line)]
+    said = [line for line in result.stderr.splitlines() if re.match(r"(without fold \d, )?passes [\d.e+]+, ", line)]
     assert len(said) == len(audits)
     for audit, line in zip(audits, said, strict=True):
         fold = "" if audit["fold"] is None else f"without fold {audit['fold']}, "
-        assert line.startswith(f"{fold}pass {audit['passes']:g}: ")
+        assert line.startswith(f"{fold}passes {audit['passes']:g}, ")
         before = [other for other in audits[: audits.index(audit) + 1] if other["fold"] == audit["fold"]]
         certified = min(other["primal"] for other in before) - max(other["dual"] for other in before)
         assert audit["gap"] == pytest.approx(certified, abs=1e-12)

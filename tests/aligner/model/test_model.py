@@ -148,22 +148,6 @@ def test_save_and_load(linked: Model, pairs: Pairs, tmp_path: Path) -> None:
     assert (tmp_path / "a.model").read_bytes() == (tmp_path / "b.model").read_bytes()
 
 
-def test_models_of_before_there_were_features_of_words(sample: Path, pairs: Pairs, tmp_path: Path) -> None:
-    model = aligner.train(
-        sample / "train", learn=LearnSettings(families=("bias", "association"), cross_validate=0, candidates="all")
-    ).model
-    assert model.record["links_unlisted"] == 0
-    model.save(tmp_path / "new.model")
-    header, arrays = read_model(tmp_path / "new.model")
-    del header["words"], header["candidates"]
-    with (tmp_path / "old.model").open("wb") as stream:
-        write_model(stream, header, arrays)
-    loaded = aligner.load(tmp_path / "old.model")
-    assert loaded.weights.tobytes() == model.weights.tobytes()
-    assert loaded.features == model.features
-    assert list(loaded.align_many(pairs)) == list(model.align_many(pairs))
-
-
 def test_words_are_kept(sample: Path, tmp_path: Path) -> None:
     model = aligner.train(
         sample / "train", learn=LearnSettings(families=("bias", "association"), words=2, cross_validate=0)
