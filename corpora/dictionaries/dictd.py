@@ -1,0 +1,110 @@
+"""Dictionaries of dictd, such as FreeDict's: an index of places, and beside it the text of the entries.
+
+The index finds entries by keys that are no headwords, being in lower case and without marks, and several of which lead
+to one entry. The headword is what the text of an entry begins with.
+"""
+
+import re
+from binascii import Error, a2b_base64
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from corpora.corpus import Languages
+from corpora.dictionaries.entries import Entry, Format, Found, entry_of
+from corpora.dictionaries.glosses import NOTES, translations
+from corpora.dictionaries.names import languages_of_name
+from corpora.errors import BrokenLine, CorpusError, quoted
+from corpora.files import READ_ERRORS, StrPath, cannot_read, open_bytes, read_lines
+
+_ABOUT = b"00database", b"00-database"  # keys of what is said about the whole
+_LONGEST = 1 << 26  # bytes of an entry
+_SENSE = re.compile(r"\d{1,3}\.(?:\s|$)")
+_NOTE = re.compile(r"(?:Synonym|Antonym|Note|see|See)s?:|\"")
+_DEFINITIONS = "lines of definitions and of examples"
+
+
+def _knows(head: bytes, path: StrPath) -> bool:
+    """By the name, as an index may look like a table of words; a text alone may be anything but what dictzip packs."""
+    name = Path(path)
+    if name.name.endswith(".dict.dz"):
+        return True
+    return (name.suffix == ".index" and b"\t" in head) or (
+        name.suffix == ".dict" and name.with_suffix(".index").is_file()
+    )
+
+
+def _partner(path: Path) -> tuple[Path, Path]:
+    """The index and the text, of which one is given."""
+    name = path.name.removesuffix(".dz").removesuffix(".index").removesuffix(".dict")
+    if path.name.endswith((".dict", ".dict.dz")):
+        found, wanted = [path.with_name(f"{name}.index")], path
+    else:
+        found, wanted = [path.with_name(f"{name}{end}") for end in (".dict.dz", ".dict")], path
+    partner = next((one for one in found if one.is_file()), None)
+    if partner is None:
+        what = f"has no {' or '.join(one.name for one in found)} beside it"
+        raise CorpusError(wanted, 0, what, hint="a dictionary of dictd is two files, the index and the text")
+    return (partner, path) if found[0].suffix == ".index" else (path, partner)
+
+
+def _read(path: StrPath, languages: Languages, left_out: Counter[str]) -> Found:
+    index, text = _partner(Path(path))
+    return languages_of_name(path), _entries(text, _places(index), left_out)
+
+
+def _places(index: Path) -> dict[int, int]:
+    """Sizes of entries by where they begin, in the order of the text."""
+    places = dict[int, int]()
+    for number, row in enumerate(read_lines(index), 1):
+        try:
+            key, start, size, *_ = row.split(b"\t")
+            if not key.startswith(_ABOUT):
+                places[_number(start)] = _number(size)
+        except (Error, ValueError):
+            hint = "a row is key TAB start TAB size, in base 64"
+            raise BrokenLine(index, number, f"{quoted(row)} is no row of an index", hint=hint) from None
+    return dict(sorted(places.items()))
+
+
+def _number(digits: bytes) -> int:
+    return int.from_bytes(a2b_base64(digits.rjust(12, b"A"), strict_mode=True), "big")
+
+
+def _entries(text: Path, places: dict[int, int], left_out: Counter[str]) -> Iterator[Entry]:
+    try:
+        with open_bytes(text, text=False) as stream:
+            for start, size in places.items():
+                stream.seek(start)
+                content = stream.read(size) if size <= _LONGEST else b""
+                if len(content) < size:
+                    what = f"has no {size:,} bytes at {start:,}, as its index says"
+                    raise CorpusError(text, 0, what, hint="get both files of one version")
+                yield from _entry(content.decode(), left_out)
+    except UnicodeDecodeError as error:
+        what = f"is not valid UTF-8: {quoted(error.object)}"
+        raise CorpusError(text, 0, what, hint="get a dictionary in UTF-8") from None
+    except READ_ERRORS as error:
+        raise cannot_read(text, 0, error) from error
+
+
+def _entry(content: str, left_out: Counter[str]) -> Iterator[Entry]:
+    head, _, body = content.partition("\n")
+    found, in_sense = list[str](), False  # whether a translation of this sense has been found
+    for line in body.split("\n"):
+        gloss = line.lstrip()
+        if sense := _SENSE.match(gloss):
+            gloss, in_sense = gloss[sense.end() :], False
+        if not gloss:
+            continue
+        if _NOTE.match(gloss):
+            left_out[NOTES] += 1
+        elif in_sense:
+            left_out[_DEFINITIONS] += 1
+        elif words := translations(gloss, left_out):
+            found += words
+            in_sense = True
+    yield from entry_of(translations(head, left_out), found, left_out)
+
+
+FORMAT = Format("dictd", _knows, _read)
