@@ -158,7 +158,7 @@ def corpus_record(texts: Sequence[Corpus], bitext: Bitext, settings: CountSettin
     return {
         "date": time.strftime("%Y-%m-%d"),
         "corpora": [corpus.name for corpus in texts],
-        **{name: value for name, value in given.items() if value is not None},
+        **{name: value for name, value in given.items() if value not in (None, ())},
         "fingerprint": bitext.fingerprint(),
         "pairs": len(bitext),
         "source_tokens": len(bitext.source.ids),

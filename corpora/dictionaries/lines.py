@@ -22,11 +22,11 @@ _TOO_LONG = f"entries of more than {MOST_WORDS} words on a side (give sentences 
 _DICT_CC = re.compile(rb"(?:\xef\xbb\xbf)?# ([A-Z]{2})-([A-Z]{2}) vocabulary database")
 
 
-def number(text: str) -> float:
-    """The number that a text is.  Raises ValueError, also for underscores and digits that Python alone takes."""
+def plain(text: str) -> str:
+    """The text of a number.  Raises ValueError for the underscores and digits that Python alone takes for one."""
     if "_" in text or not text.isascii():
         raise ValueError(f"{text!r} is no number")
-    return float(text)
+    return text
 
 
 def without_head(path: StrPath) -> Iterator[tuple[int, bytes]]:
@@ -46,7 +46,7 @@ def _entries(path: StrPath, left_out: Counter[str]) -> Iterator[Entry]:
             if not text.strip():
                 continue
             source, target, *more = map(str.strip, text.split("\t" if "\t" in text else "|||"))
-            (weight,) = map(number, more or ("1",))
+            (weight,) = map(float, map(plain, more or ("1",)))
             if not (source and target and 0.0 < weight <= HEAVIEST):
                 raise ValueError
         except ValueError:
