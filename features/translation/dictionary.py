@@ -35,7 +35,8 @@ class Fit:
 
     entries: pairs of a headword and a translation.  both, forms, one: how many stand in the text with both sides, of
     these some word in another form only, and with one side.  turned: whether its headwords are of the target.
-    lemmatizers: the names of those of source and target, where there is one.  examples: entries with both sides.
+    lemmatizers: the names of those of source and target, where there is one.  examples: entries with both sides, or of
+    those that count without the text the first ones.
     """
 
     dictionary: Dictionary
@@ -152,7 +153,7 @@ def _add(
             seen[source, target] = weight
             of_sides[in_text] += not before
             inflected += in_text == 2 and not (before or (first[1] and second[1]))
-            if in_text == 2 and len(examples) < EXAMPLES and not before:
+            if (in_text == 2 or whole) and len(examples) < EXAMPLES and not before:
                 examples.append((source, target))
             most = max(len(ones), len(others))
             count = COUNT * (weight - before) * (PHRASE if most > 1 else 1.0) / most
