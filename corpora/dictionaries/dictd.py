@@ -4,24 +4,20 @@ The index finds entries by keys that are no headwords, being in lower case and w
 to one entry. The headword is what the text of an entry begins with.
 """
 
-import re
 from binascii import Error, a2b_base64
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 from corpora.corpus import Languages
+from corpora.dictionaries.bodies import glosses_of, text_at
 from corpora.dictionaries.entries import Entry, Format, Found, entry_of
-from corpora.dictionaries.glosses import NOTES, translations
+from corpora.dictionaries.glosses import translations
 from corpora.dictionaries.names import languages_of_name
 from corpora.errors import BrokenLine, CorpusError, quoted
-from corpora.files import READ_ERRORS, StrPath, cannot_read, open_bytes, read_lines
+from corpora.files import StrPath, read_lines
 
 _ABOUT = b"00database", b"00-database"  # keys of what is said about the whole
-_LONGEST = 1 << 26  # bytes of an entry
-_SENSE = re.compile(r"\d{1,3}\.(?:\s|$)")
-_NOTE = re.compile(r"(?:Synonym|Antonym|Note|see|See)s?:|\"")
-_DEFINITIONS = "lines of definitions and of examples"
 
 
 def _knows(head: bytes, path: StrPath) -> bool:
@@ -72,39 +68,13 @@ def _number(digits: bytes) -> int:
 
 
 def _entries(text: Path, places: dict[int, int], left_out: Counter[str]) -> Iterator[Entry]:
-    try:
-        with open_bytes(text, text=False) as stream:
-            for start, size in places.items():
-                stream.seek(start)
-                content = stream.read(size) if size <= _LONGEST else b""
-                if len(content) < size:
-                    what = f"has no {size:,} bytes at {start:,}, as its index says"
-                    raise CorpusError(text, 0, what, hint="get both files of one version")
-                yield from _entry(content.decode(), left_out)
-    except UnicodeDecodeError as error:
-        what = f"is not valid UTF-8: {quoted(error.object)}"
-        raise CorpusError(text, 0, what, hint="get a dictionary in UTF-8") from None
-    except READ_ERRORS as error:
-        raise cannot_read(text, 0, error) from error
-
-
-def _entry(content: str, left_out: Counter[str]) -> Iterator[Entry]:
-    head, _, body = content.partition("\n")
-    found, in_sense = list[str](), False  # whether a translation of this sense has been found
-    for line in body.split("\n"):
-        gloss = line.lstrip()
-        if sense := _SENSE.match(gloss):
-            gloss, in_sense = gloss[sense.end() :], False
-        if not gloss:
-            continue
-        if _NOTE.match(gloss):
-            left_out[NOTES] += 1
-        elif in_sense:
-            left_out[_DEFINITIONS] += 1
-        elif words := translations(gloss, left_out):
-            found += words
-            in_sense = True
-    yield from entry_of(translations(head, left_out), found, left_out)
+    for content in text_at(text, places.items()):
+        try:
+            head, *lines = content.decode().split("\n")
+        except UnicodeDecodeError:
+            what = f"is not valid UTF-8: {quoted(content)}"
+            raise CorpusError(text, 0, what, hint="get a dictionary in UTF-8") from None
+        yield from entry_of(translations(head, left_out), glosses_of(lines, left_out), left_out)
 
 
 FORMAT = Format("dictd", _knows, _read)

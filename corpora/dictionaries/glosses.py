@@ -32,7 +32,10 @@ _SEPARATOR = re.compile(r"[;；、|]|(?<!\S)/(?!\S)")
 _ALTERNATIVES = re.compile(r"[^\W\d_]{2,}(?:/[^\W\d_]{2,})+")
 _COMMA = re.compile(r"[,，،](?!\d)(?:\s*or\s)?")
 _COMMA_OR = re.compile(rf"{_COMMA.pattern}|\sor\s")
-_BEFORE = re.compile(r"\d{1,2}[.)]\s+|(?:fig|lit|esp|i\.e|e\.g)\.\s+|to\s+|surname\s+(?=[A-Z])")
+_BEFORE = re.compile(
+    r"\d{1,2}[.)]\s+|to\s+|surname\s+(?=[A-Z])|(?:fig|lit|esp|i\.e|e\.g)\.\s+"
+    r"|(?:n|pl|v|vt|vi|a|adj|ad|adv|prep|conj|pron|num|int|interj|aux|art|abbr)\.\s+"  # classes of words
+)
 _AFTER = re.compile(r"\s\d{1,2}\.$")
 _UNCLOSED = re.compile(r"^.*[)\]}>）]|[(\[{<（].*$", re.DOTALL)
 _PLACEHOLDER = re.compile(rf"{_SOMEBODY}(?:\s?/\s?{_SOMEBODY})*|[~～〜]")

@@ -5,14 +5,38 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from corpora.corpus import Languages
-from corpora.dictionaries import dictd, edict, glossary, lines
+from corpora.dictionaries import (
+    apertium,
+    dictd,
+    edict,
+    glossary,
+    jmdict,
+    lift,
+    lines,
+    mdf,
+    stardict,
+    wiktionary,
+    wordlists,
+)
 from corpora.dictionaries.entries import Dictionary, Entry, Format
 from corpora.errors import CorpusError
 from corpora.files import READ_ERRORS, StrPath, open_bytes
 from corpora.left_out import warn_of_left_out
 from corpora.recognize import is_stream
 
-FORMATS: tuple[Format, ...] = (dictd.FORMAT, *edict.FORMATS, glossary.FORMAT, *lines.FORMATS)
+FORMATS: tuple[Format, ...] = (
+    stardict.FORMAT,
+    dictd.FORMAT,
+    jmdict.FORMAT,
+    apertium.FORMAT,
+    lift.FORMAT,
+    mdf.FORMAT,
+    wiktionary.FORMAT,
+    *edict.FORMATS,
+    *wordlists.FORMATS,
+    glossary.FORMAT,
+    *lines.FORMATS,
+)
 """In the order in which they are tried; the last one takes whatever is left."""
 
 _HEAD = 1 << 16  # bytes

@@ -85,7 +85,7 @@ def test_broken_files_of_dictd(tmp_path: Path) -> None:
     with pytest.raises(BrokenLine, match=r"x.index:5: 'bad\\t!\\tB' is no row of an index \(a row is key TAB start"):
         [*read_dictionary(index).entries]
     index = write_dictd(tmp_path, "x", ["a\nb\n"], "bad\tZZ\tB\n")
-    with pytest.raises(CorpusError, match=r"x.dict.dz: has no 1 bytes at 1,625, as its index says \(get both files"):
+    with pytest.raises(CorpusError, match=r"x.dict.dz: has no 1 bytes at 1,625, as its index says \(get all files"):
         [*read_dictionary(index).entries]
     index = write_dictd(tmp_path, "x", ["a\nb\n"])
     (tmp_path / "x.dict.dz").write_bytes(gzip.compress(b"abca\n\xff\n\n"))
@@ -173,7 +173,7 @@ def test_lines(tmp_path: Path) -> None:
         LeftOut, match=r"l: left out: 1 entries of more than 64 words on a side \(give sentences as text"
     ):
         assert len([*read_dictionary(write(tmp_path, "l", f"a\tb\nb\t{'c ' * 65}\n")).entries]) == 1
-    with pytest.raises(CorpusError, match=r"e: has no entry of a dictionary \(formats: dictd, EDICT"):
+    with pytest.raises(CorpusError, match=r"e: has no entry of a dictionary \(formats: StarDict, dictd, "):
         [*read_dictionary(write(tmp_path, "e", "")).entries]
 
 
