@@ -7,7 +7,7 @@ from functools import partial
 
 from corpora.corpus import Languages
 from corpora.dictionaries.entries import Entry, Format, Found
-from corpora.dictionaries.lines import number
+from corpora.dictionaries.lines import plain
 from corpora.dictionaries.names import languages_of_name
 from corpora.errors import BrokenLine, quoted
 from corpora.files import StrPath, read_lines
@@ -30,12 +30,12 @@ def _pair(fields: list[str]) -> Row:
 
 def _triple(is_reversed: bool, fields: list[str]) -> Row:
     first, second, probability = fields
-    return (second, first, number(probability)) if is_reversed else (first, second, number(probability))
+    return (second, first, float(plain(probability))) if is_reversed else (first, second, float(plain(probability)))
 
 
 def _counted(fields: list[str]) -> Row:
     source, target, _, probability, _ = fields
-    return source, target, number(probability)
+    return source, target, float(plain(probability))
 
 
 def _read(split: Callable[[list[str]], Row], path: StrPath, left_out: Counter[str], above: int = 0) -> Found:
