@@ -15,7 +15,11 @@ DEFINITIONS = f"glosses of more than {MOST_WORDS} words, which explain the word"
 
 _CJK = "\u2e80-\u9fff\U00020000-\U0003ffff"
 _SOMEBODY = r"\b(?:sb|sth|smb|smth|sg|sy|jdn|jdm|jds|jd|etw|v[mk]i\w{0,5}|somebody|something|someone)\b\.?(?:['’]s\b)?"
-_SPECIAL = re.compile(rf"[^\w\s'’-]|\s\s|^\s|\s$|^(?:to|see|surname)\s|{_SOMEBODY}")
+_MARK = re.compile(r"[^\w '’-]")
+_BEGINNINGS = "to ", "see ", "surname ", " "
+_WORDS_FOR = {one + end for one in "sb sth smb smth sg sy jdn jdm jds jd etw somebody something someone".split()
+              for end in ("", "'s", "’s")}  # fmt: skip
+_TAG = re.compile(r"\s*<[^<>]*>(?=[\s,;]|$)|(?<!\S)\[[^\[\]]*\]\s+")
 _NOTE = re.compile(
     r"\s*(?:CL:|(?:Synonym|Antonym|Note|see|See)s?:|(?:\w+ ){0,3}variant of |abbr\. |also (?:written|pr\.)"
     r"|(?:Taiwan )?pr\. |cf\. |(?:see|same as|used in|equivalent to|erhua of)(?: also)? [^\x00-\x7f{])"
@@ -49,8 +53,12 @@ def translations(gloss: str, left_out: Counter[str] | None = None) -> list[str]:
     >>> translations("1. (of a machine) to operate sth. <v>, to run; colo(u)r")
     ['operate', 'run', 'color', 'colour']
     """
-    if _SPECIAL.search(gloss) is None and len(gloss) <= MOST_LETTERS and gloss.count(" ") < MOST_WORDS:
+    if _is_plain(gloss, MOST_WORDS):
         return [gloss] if gloss else []
+    listed = _TAG.sub("", gloss).strip().split(", ")  # most glosses have no other marks, which saves half of the time
+    is_list = all(one and " or " not in one and _is_plain(one, _LONGEST_OF_LIST) for one in listed)
+    if is_list and not listed[-1].startswith("and "):
+        return [*dict.fromkeys(listed)]
     counts = Counter[str]() if left_out is None else left_out
     if _NOTE.match(gloss):
         counts[NOTES] += 1
@@ -64,6 +72,21 @@ def translations(gloss: str, left_out: Counter[str] | None = None) -> list[str]:
                 else:
                     counts[DEFINITIONS] += 1
     return [*found]
+
+
+def _is_plain(text: str, most: int) -> bool:
+    """Whether a gloss is as a translator would write it, of at most so many words."""
+    return (
+        _MARK.search(text) is None
+        and text.count(" ") < most
+        and len(text) <= MOST_LETTERS
+        and "  " not in text
+        and not text.startswith(_BEGINNINGS)
+        and not text.endswith(" ")
+        and _WORDS_FOR.isdisjoint(text.split(" "))
+        and "vmi" not in text
+        and "vki" not in text
+    )
 
 
 def _without_labels(gloss: str) -> list[str]:
