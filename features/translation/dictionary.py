@@ -79,7 +79,8 @@ def count_entries(
         languages = languages[0] or theirs[0], languages[1] or theirs[1]
     sides = [_Side(*side) for side in zip(normalizers, vocabularies, languages, strict=True)]
     counts: defaultdict[tuple[str, str], float] = defaultdict(float)
-    return counts, [_add(counts, one, turned, sides, whole) for one, turned in oriented]
+    weights: dict[_Entry, float] = {}
+    return counts, [_add(counts, weights, one, turned, sides, whole) for one, turned in oriented]
 
 
 def _code(language: str | None) -> str | None:
@@ -105,6 +106,7 @@ def _oriented(
 
 
 Options = list[tuple[str, float]]  # words for one of a phrase, with their share of its count
+_Entry = tuple[tuple[str, ...], tuple[str, ...]]  # the normalised words of both sides
 
 
 class _Side:
@@ -131,32 +133,37 @@ class _Side:
 
 def _add(
     counts: defaultdict[tuple[str, str], float],
+    weights: dict[_Entry, float],
     dictionary: Dictionary,
     turned: bool,
     sides: Sequence[_Side],
     whole: bool,
 ) -> Fit:
-    """Add the counts of a dictionary.  An entry that stands there several times counts as the heaviest."""
+    """Add the counts of a dictionary.  weights: of what was counted; what is there again counts as the heaviest."""
     entries, of_sides, inflected = 0, Counter[int](), 0
-    examples, seen = list[tuple[str, str]](), dict[tuple[str, str], float]()
+    examples, seen = list[tuple[str, str]](), set[_Entry]()
     for headwords, translations, weight in dictionary.entries:
         pair = (translations, headwords) if turned else (headwords, translations)
         found = [
             [(phrase, *side.options(phrase)) for phrase in phrases] for side, phrases in zip(sides, pair, strict=True)
         ]
-        for (source, ones, *first), (target, others, *second) in product(*found):
+        for (source, ones, known, exact), (target, others, its_known, its_exact) in product(*found):
             entries += 1
-            in_text = first[0] + second[0]
-            before = seen.get((source, target), 0.0)
-            if not (in_text or whole) or weight <= before or not (ones and others):
+            if not (known or its_known or whole) or not (ones and others):
                 continue
-            seen[source, target] = weight
-            of_sides[in_text] += not before
-            inflected += in_text == 2 and not (before or (first[1] and second[1]))
-            if (in_text == 2 or whole) and len(examples) < EXAMPLES and not before:
-                examples.append((source, target))
+            entry = tuple(words[0][0] for words in ones), tuple(words[0][0] for words in others)
+            if entry not in seen:
+                seen.add(entry)
+                of_sides[known + its_known] += 1
+                inflected += known and its_known and not (exact and its_exact)
+                if (whole or (known and its_known)) and len(examples) < EXAMPLES:
+                    examples.append((source, target))
+            more = weight - weights.get(entry, 0.0)
+            if more <= 0.0:
+                continue
+            weights[entry] = weight
             most = max(len(ones), len(others))
-            count = COUNT * (weight - before) * (PHRASE if most > 1 else 1.0) / most
+            count = COUNT * more * (PHRASE if most > 1 else 1.0) / most
             for one, other in product(ones, others):
                 for (word, share), (translation, its_share) in product(one, other):
                     counts[word, translation] += count * min(share, its_share)
