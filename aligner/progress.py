@@ -18,6 +18,7 @@ from aligner._version import __version__
 if TYPE_CHECKING:
     from aligner.solvers import TracePoint
     from corpora.corpus import Corpus
+    from features.translation.dictionary import Fit
     from features.translation.expectation import Pass
 
 Stage = Literal[
@@ -57,6 +58,7 @@ class Hooks:
     """Callbacks of long work.
 
     on_corpus: called with each corpus that was recognised.  on_progress: called at each step.
+    on_dictionary: called with how each dictionary fits the text.
     on_audit: called at each audit of the solver, with the fold that is left out, if any; training stops if it returns
     False.  interrupted: called after each of the solver's passes; if it returns True, as with Ctrl-C during a pass,
     training ends with the weights of the last audit.  lenient: replaces each corpus that is read for its text alone,
@@ -65,6 +67,7 @@ class Hooks:
 
     on_corpus: Callable[[Corpus], None] = ignore
     on_progress: Callable[[Progress], None] = ignore
+    on_dictionary: Callable[[Fit], None] = ignore
     on_audit: Callable[[TracePoint, int | None], bool | None] = ignore
     interrupted: Callable[[], bool] = bool  # never
     lenient: Callable[[Corpus], Corpus] = _as_it_is

@@ -20,7 +20,7 @@ from corpora.recognize import file_form, head
 
 Concept = tuple[Sequence[str], Sequence[str]]  # its terms in the source and in the target language
 
-_WITHOUT = "entries without a term in both languages"
+WITHOUT = "entries without a term in both languages"
 _HINT = "a glossary is TBX, CSV, XLSX, ODS, TMX, or lines of source TAB target"
 
 
@@ -37,11 +37,39 @@ def read_glossary(
     Warns of entries without one side.  Raises CorpusError for a file that is none of these, and a line without both.
     """
     entries, left_out = list[tuple[list[str], list[str]]](), Counter[str]()
-    is_file = Path(path).is_file()  # what is none can be read only once
-    table = table_opener(path) if is_file else None
+    for concept in read_concepts(path, languages, left_out):
+        sides = [
+            [words for words in map(n.tokens, side) if words] for n, side in zip(normalizers, concept, strict=True)
+        ]
+        if all(sides):
+            entries += product(sides[0], sides[1])
+        elif any(sides):
+            left_out[WITHOUT] += 1
+    warn_of_left_out(path, +left_out)
+    if not entries:
+        raise CorpusError(path, 0, "has no term with a translation", hint=_HINT)
+    return entries
+
+
+def is_glossary(path: StrPath) -> bool:
+    """Whether a file is a termbase, a memory, a table, JSON objects, or has lines below the names of their columns."""
+    if not Path(path).is_file():  # what is none can be read only once
+        return False
+    if is_tbx(path) or table_opener(path) is not None:
+        return True
+    lines = head(path)
+    return file_form(lines) in ("objects", "jsonl") or bool(lines and len({*_names(split_joint(lines[0]))}) > 1)
+
+
+def read_concepts(path: StrPath, languages: Languages, left_out: Counter[str]) -> Iterator[Concept]:
+    """The concepts of a glossary, whose terms are as they are written; `read_glossary` says of which files.
+
+    left_out: counts what is passed over.
+    """
+    is_file = Path(path).is_file()
     if is_file and is_tbx(path):
-        concepts = _of_tbx(path, languages, left_out)
-    elif table is not None:
+        return _of_tbx(path, languages, left_out)
+    if is_file and (table := table_opener(path)):
         opened = table()
         if isinstance(opened, Sheet):
             columns = _named(path, opened.names, languages) or ("1", "2")
@@ -49,23 +77,10 @@ def read_glossary(
             columns = _languages(path, opened.names, languages)
         else:
             columns = opened.columns(*languages)
-        concepts = _of_pairs(opened.parse(columns))
-    elif is_file and file_form(head(path)) in ("objects", "jsonl"):
-        concepts = _of_pairs(open_corpus(path, source=languages[0], target=languages[1]).texts())
-    else:
-        concepts = _of_lines(path, languages)
-    for concept in concepts:
-        sides = [
-            [words for words in map(n.tokens, side) if words] for n, side in zip(normalizers, concept, strict=True)
-        ]
-        if all(sides):
-            entries += product(sides[0], sides[1])
-        elif any(sides):
-            left_out[_WITHOUT] += 1
-    warn_of_left_out(path, +left_out)
-    if not entries:
-        raise CorpusError(path, 0, "has no term with a translation", hint=_HINT)
-    return entries
+        return _of_pairs(opened.parse(columns))
+    if is_file and file_form(head(path)) in ("objects", "jsonl"):
+        return _of_pairs(open_corpus(path, source=languages[0], target=languages[1]).texts())
+    return _of_lines(path, languages)
 
 
 def _of_pairs(pairs: Iterable[tuple[int, bytes, bytes]]) -> Iterator[Concept]:
@@ -82,7 +97,7 @@ def _of_tbx(path: StrPath, languages: Languages, left_out: Counter[str]) -> Iter
         source, target = (
             [*chain(*(terms for name, terms in one.items() if within(name, language)))] for language in chosen
         )
-        left_out[_WITHOUT] += bool(one) and not (source or target)
+        left_out[WITHOUT] += bool(one) and not (source or target)
         yield source, target
 
 
@@ -120,5 +135,9 @@ def _named(path: StrPath, row: Sequence[str], languages: Languages) -> Columns |
         places = [find_column(row, one) if one else None for one in wanted]
         if None not in places and places[0] != places[1]:
             return named_columns(path, *wanted, row)
-    names = [name for name in row if NAME.fullmatch(name.encode()) and name.lower() != "id"]
+    names = [name.decode() for name in _names([name.encode() for name in row])]
     return named_columns(path, *languages, names) if len({*names}) > 1 else None
+
+
+def _names(row: Sequence[bytes]) -> list[bytes]:
+    return [name for name in row if NAME.fullmatch(name) and name.lower() != b"id"]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aligner._version import __version__
-from aligner.cli.messages import in_options, say
+from aligner.cli.messages import in_options, say, tell_fit
 from aligner.cli.options import argument, command, skipping_pairs
 from aligner.cli.outputs import Output, Writer
 from aligner.model.settings import AlignSettings
@@ -195,9 +195,12 @@ def align_without_model(
         paths = [writer.output.path for writer in writers]
         others = [kind_of_links(name)[1] for name in settings.links]
         for path in paths:
-            refuse_inputs(path, [corpus.source_file, corpus.target_file, settings.priors, settings.dictionary, *others])
+            refuse_inputs(
+                path, [corpus.source_file, corpus.target_file, settings.priors, *settings.dictionary, *others]
+            )
         keep = output.format == "jsonl" or output.remap is not None
-        text = OwnText.of(corpus, settings, keep=keep, on_progress=show)
+        tell = tell_fit(output.quiet)
+        text = OwnText.of(corpus, settings, keep=keep, on_progress=show, on_dictionary=tell)
         other = open_other_tokens(output.remap, text.corpus or corpus, text.normalizers, paths, settings.reading)
         if not output.quiet:
             say(corpus.description())

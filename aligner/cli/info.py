@@ -1,36 +1,50 @@
 """``aligner info``."""
 
 import json
-from typing import Annotated, Literal
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
 from aligner.cli.messages import refuse_idle
-from aligner.cli.options import MODEL, QUIET, argument, command, output_option
+from aligner.cli.options import QUIET, argument, command, output_option
 from aligner.model.settings import AlignSettings
 from aligner.progress import Progress, progress_bar
+from corpora import SettingError
 from corpora.reading import Reading
 
 
 @command(threads=True)
 def info(
-    model: str = MODEL,
-    gold: list[str] | None = argument("GOLD", "Labelled pairs: what AER is without each family.", None),
+    model: str = argument("MODEL", "A trained model, or a dictionary."),
+    gold: list[str] | None = argument(
+        "GOLD", "Labelled pairs: what AER is without each family. Of a dictionary: SRC TGT, a text.", None
+    ),
     *,
     features: bool = output_option(False, "Also its features, the most effective first."),
     reading: Annotated[Reading, "source target"],
-    others: Annotated[AlignSettings, "links"],
+    others: Annotated[AlignSettings, "links tokenize keep"],
     format_: Literal["text", "json"] = output_option("text", "A table, or JSON."),
     quiet: bool = QUIET,
 ) -> None:
-    """Tell what a model was made of, and what its features are worth.
+    """Tell what a model was made of, and what its features are worth; or what a dictionary has for a text.
 
     Languages, pairs, words, labels, AER on held-out pairs, version, text; with --features or GOLD the features, the
     most effective first: weights, ranges, and with GOLD what AER is without each family.
+
+    Of a dictionary: format, languages, entries, and how many of them stand in a text, SRC TGT, with examples.
     """
+    from aligner.model.file import is_model
+
+    if Path(model).is_file() and not is_model(model):
+        refuse_idle("with a dictionary", features=features, links=others.links)
+        _print(_describe_dictionary(model, gold or [], reading, others), format_)
+        return
+    refuse_idle("with a model", tokenize=others.tokenize, keep=others.keep)
     with progress_bar(quiet) as show:
         from aligner.cli.inputs import with_others
         from aligner.model.model import load
         from aligner.training.ablation import describe_model
-        from aligner.training.figures import features_to_dict, format_features, format_values
+        from aligner.training.figures import features_to_dict, format_features
         from aligner.training.inputs import read_labelled
         from corpora.readers import open_corpus
 
@@ -53,8 +67,48 @@ def info(
                 labelled,
                 on_progress=lambda done, total: show(Progress("ablation", done, total, "alignments of the pairs")),
             )
-    if format_ == "json":
-        found = facts if report is None else {**facts, "report": features_to_dict(report)}
-        print(json.dumps(found, indent=2, allow_nan=False))
-    else:
-        print(format_values(facts) + ("" if report is None else f"\n\n{format_features(report)}"))
+    if report is not None and format_ == "json":
+        facts["report"] = features_to_dict(report)
+    _print(facts, format_)
+    if report is not None and format_ == "text":
+        print(f"\n{format_features(report)}")
+
+
+def _print(facts: dict[str, Any], format_: str) -> None:
+    from aligner.training.figures import format_values
+
+    print(json.dumps(facts, indent=2, allow_nan=False) if format_ == "json" else format_values(facts))
+
+
+def _describe_dictionary(path: str, texts: Sequence[str], reading: Reading, settings: AlignSettings) -> dict[str, Any]:
+    from corpora.apostrophes import tokenizing
+    from corpora.bitext import BitextBuilder, read_bitext
+    from corpora.dictionaries import read_dictionary
+    from corpora.normalize import PLAIN
+    from corpora.readers import open_text
+    from features.translation.dictionary import count_entries
+
+    if len(texts) > 2:
+        raise SettingError(f"with a dictionary SRC TGT are a text, or one corpus, not {len(texts)} files")
+    bitext, normalizers = BitextBuilder(*PLAIN, reading.source, reading.target).bitext(), PLAIN
+    if texts:
+        corpus = open_text(texts[0], texts[1] if len(texts) == 2 else None, reading)
+        normalizers = tokenizing(settings.tokenize, settings.keep, [corpus])
+        bitext = read_bitext([corpus], *normalizers)
+    dictionary = read_dictionary(path, (bitext.source.language, bitext.target.language))
+    _, (fit,) = count_entries([dictionary], bitext, normalizers, whole=not texts)
+    lemmatizers = ", ".join(dict.fromkeys(filter(None, fit.lemmatizers)))
+    in_text = {
+        "headwords_are_of": "the target" if fit.turned else "the source",
+        "entries_in_text": fit.both,
+        "entries_inflected_in_text": fit.forms,
+        "entries_with_one_side_in_text": fit.one,
+        "lemmas": lemmatizers or None,
+    }
+    return {
+        "format": dictionary.form,
+        "languages": "-".join(language or "?" for language in dictionary.languages),
+        "entries": fit.entries,
+        **(in_text if texts else {}),
+        "examples": [f"{source} = {target}" for source, target in fit.examples],
+    }

@@ -15,6 +15,7 @@ from typing import Any, ParamSpec, get_args
 import typer
 from typer.models import ArgumentInfo, OptionInfo
 
+from aligner.progress import ignore
 from corpora import AlignerError, SettingError
 from corpora.errors import printable
 from corpora.left_out import LeftOut, OtherSpaces
@@ -57,6 +58,11 @@ class _Output(io.FileIO):
 def say(message: str) -> None:
     """Print a line for the user on standard error."""
     print(printable(message), file=sys.stderr, flush=True)
+
+
+def tell_fit(quiet: bool) -> Callable[[object], None]:
+    """Make a callback that prints how a dictionary fits a text, unless it is to be quiet."""
+    return ignore if quiet else lambda fit: say(str(fit))
 
 
 def refuse_idle(where: str, **options: object) -> None:

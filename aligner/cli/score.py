@@ -23,7 +23,7 @@ def score(
     target: str | None = argument("TGT|LINKS", "Target text; or links, if SRC is a whole corpus.", None),
     links: str | None = argument("LINKS", "Links of these pairs, in the model's tokens; else the best ones.", None),
     *,
-    settings: Annotated[AlignSettings, "model source target columns untranslated tokenize keep"],
+    settings: Annotated[AlignSettings, "model dictionary source target columns untranslated tokenize keep"],
     output: str = OUTPUT,
     format_: Literal["tsv", "worst", "jsonl", "scored", "pharaoh"] = output_option(
         "tsv", "Scores of pairs and links; a table, the worst pairs first; or as align writes."
@@ -54,7 +54,7 @@ def _score(source: str, target: str | None, links: str | None, settings: AlignSe
     if links is None:
         align_alone(source, target, settings, writer)
         return
-    refuse_idle("on links (leave LINKS out)", tokenize=settings.tokenize)
+    refuse_idle("on links (leave LINKS out)", tokenize=settings.tokenize, dictionary=settings.dictionary)
     from corpora.files import refuse_inputs
 
     with progress_bar(writer.output.quiet):

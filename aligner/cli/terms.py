@@ -29,7 +29,7 @@ def terms(
     target: str | None = argument("TGT|LINKS", "Target text; or links, if SRC is a whole corpus.", None),
     links: str | None = argument("LINKS", "Links of these pairs; without them they are aligned first.", None),
     *,
-    settings: Annotated[AlignSettings, "model source target columns untranslated tokenize keep"],
+    settings: Annotated[AlignSettings, "model dictionary source target columns untranslated tokenize keep"],
     check: str | None = data_option(
         None,
         "List where the text does not translate terms as GLOSSARY does: TBX, CSV, XLSX, TMX, or source TAB target.",
@@ -61,7 +61,7 @@ def terms(
         refuse_idle("with --check", least=least != 3, longest=longest != 4, stop=stop)
     target, links = texts_and_links(target, links)
     if links is not None:
-        refuse_idle("on links (leave LINKS out)", model=settings.model)
+        refuse_idle("on links (leave LINKS out)", model=settings.model, dictionary=settings.dictionary)
     from corpora.apostrophes import tokenizing
     from corpora.conversion import word_pairs
     from corpora.files import read_lines, refuse_inputs, spill_file

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aligner.cli.messages import BAD_DATA, NOT_CONVERGED, in_options, refuse_idle, say
+from aligner.cli.messages import BAD_DATA, NOT_CONVERGED, in_options, refuse_idle, say, tell_fit
 from aligner.cli.options import argument, command, data_option, output_option, skipping_pairs
 from aligner.cli.outputs import Output
 from aligner.cli.signals import SIGNALLED, WORDS, ignore_signals, keep_what_there_is, noted_signal
@@ -116,12 +116,12 @@ def train(
         old = None if update is None and statistics is None else load(update or str(statistics))
         if old is not None:
             reading = replace(reading, source=old.languages[0], target=old.languages[1])
-        hooks = Hooks(describe, show, audited, lambda: noted_signal() is not None, skipping)
+        hooks = Hooks(describe, show, tell_fit(to.quiet), audited, lambda: noted_signal() is not None, skipping)
         inputs = Inputs.open(corpus, gold or (), others.links, reading=reading, hooks=hooks)
         if old is None and not inputs.labelled:
             refuse_idle("without labelled pairs, which are not there (give --gold)", **of_learning)
         for name in filter(None, (model, trace)):
-            refuse_inputs(name, [update, statistics, text.priors, text.dictionary, *inputs.files])
+            refuse_inputs(name, [update, statistics, text.priors, *text.dictionary, *inputs.files])
         if old is not None and update is not None:
             made = update_on(old, inputs.texts, hooks)
         elif old is not None:

@@ -52,7 +52,8 @@ class AlignSettings:
     decoding: leave them out, too. assignment: the matching of greatest sum of posterior minus `unsupervised`, at most
     one link a word; others: the likeliest link or NULL of each word in each direction, combined as
     `corpora.symmetrize` says; forward has one for each target word, reverse for each source word.
-    priors, dictionary: files of counts of other text and of entries, see `features.translation`.
+    priors: a file of counts of other text, see `features.translation.priors`.
+    dictionary: files that `corpora.dictionaries` reads, see `features.translation.dictionary`.
     sample: of more pairs than these a random sample is counted.
 
     [LTK06] Liang, Taskar and Klein 2006, Alignment by agreement.
@@ -114,8 +115,8 @@ class AlignSettings:
         metavar="FILE",
         hidden=True,
     )
-    dictionary: str | None = _data(
-        None, "Known translations, a line each: source TAB target [TAB weight].", metavar="FILE"
+    dictionary: tuple[str, ...] = _data(
+        (), "A dictionary: FreeDict, EDICT, TBX, XLSX, source TAB target ...; repeatable.", metavar="FILE"
     )
     sample: int | None = _data(None, "Of more pairs count a random sample.", least=1, metavar="N", hidden=True)
     seed: int = setting(0, "Seed of the sample.", least=0)

@@ -37,6 +37,7 @@ from corpora.settings import changed
 from corpora.skipping import MAX_LENGTH, Skipping
 from corpora.threads import map_threads
 from features.statistics import CorpusStatistics
+from features.translation.dictionary import Fit
 from features.translation.expectation import Settings
 from features.translation.model import TranslationModel
 from features.translation.posteriors import Decoder, Posteriors
@@ -109,10 +110,11 @@ class OwnText:
     @classmethod
     def of(
         cls, text: Corpus | Bitext, settings: AlignSettings, *, keep: bool = False,
-        on_progress: Callable[[Progress], None] = ignore,
+        on_progress: Callable[[Progress], None] = ignore, on_dictionary: Callable[[Fit], None] = ignore,
     ) -> "OwnText":  # fmt: skip
         """Read a corpus, and what else the settings name.  keep: its lines are needed with their alignments.
 
+        on_dictionary: called with how each dictionary fits the text.
         Raises CorpusError on bad data.
         """
         keep |= settings.sample is not None
@@ -121,7 +123,6 @@ class OwnText:
             corpus = rereadable(text) if keep or settings.tokenize else text
         normalizers = tokenizing(settings.tokenize, settings.keep, [] if corpus is None else [corpus])
         refuse_links(settings.links, normalizers)
-        priors = read_priors(settings.priors, settings.dictionary, normalizers)
         if isinstance(text, Corpus):
             assert corpus is not None
             counted = [corpus]
@@ -130,6 +131,7 @@ class OwnText:
                 counted = sample(counted, [pairs], settings.sample, settings.seed)
             text = read_bitext(counted, *normalizers, lambda n: on_progress(Progress("reading", n, None, "pairs")))
         links = read_others(settings.links, text) if settings.links and pairs is None else ()
+        priors = read_priors(settings.priors, settings.dictionary, normalizers, text, on_fit=on_dictionary)
         pairs = len(text) if pairs is None else pairs
         return cls(settings, normalizers, text, pairs, corpus if keep else None, priors, links)
 

@@ -154,11 +154,11 @@ def corpus_record(texts: Sequence[Corpus], bitext: Bitext, settings: CountSettin
     """The record of the text that was counted, as JSON values."""
     given: dict[str, Any] = {}
     if settings is not None:
-        given = {name: getattr(settings, name) for name in ("priors", "dictionary", "sample")}
+        given = {"priors": settings.priors, "dictionary": [*settings.dictionary], "sample": settings.sample}
     return {
         "date": time.strftime("%Y-%m-%d"),
         "corpora": [corpus.name for corpus in texts],
-        **{name: value for name, value in given.items() if value is not None},
+        **{name: value for name, value in given.items() if value not in (None, [])},
         "fingerprint": bitext.fingerprint(),
         "pairs": len(bitext),
         "source_tokens": len(bitext.source.ids),

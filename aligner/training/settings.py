@@ -84,7 +84,7 @@ class CountSettings:
     languages: Languages = (None, None)
     normalizers: tuple[Normalizer, Normalizer] = (Normalizer(), Normalizer())
     priors: str | None = None
-    dictionary: str | None = None
+    dictionary: tuple[str, ...] = ()
     sample: int | None = same(AlignSettings, "sample")
     seed: int = setting(0, "Seed of everything random.", least=0)
     columns: tuple[str, str] | None = None

@@ -64,10 +64,12 @@ def train_on(
             raise SettingError(f"`{name}` has no effect without labelled pairs, which are not there (give `gold`)")
         warnings.warn("no labelled pairs: the model gets the default weights (`gold` teaches others)", stacklevel=4)
     for name in ("priors", "dictionary"):
-        if getattr(count, name) is not None and not lexicons:
+        if getattr(count, name) and not lexicons:
             raise SettingError(f"`{name}` has no effect on these features (leave `{name}` or `families` out)")
-    priors = read_priors(count.priors, count.dictionary, count.normalizers)
     bitext, everything, facts = inputs.read(count, hooks)
+    priors = read_priors(
+        count.priors, count.dictionary, count.normalizers, bitext, whole=True, on_fit=hooks.on_dictionary
+    )
     labelled = everything and everything.sampled(settings.max_labelled, settings.seed)
     if labelled is not None:
         plan(settings, len(labelled.links))  # raises now, not after the long work

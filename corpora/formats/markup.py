@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 from xml.parsers import expat
 from xml.sax.saxutils import escape
 
@@ -12,6 +12,8 @@ from corpora.files import LONGEST_LINE, READ_ERRORS, StrPath, cannot_read, open_
 
 Unit = dict[str, bytes]
 """The texts of a unit, by the language or whatever else the file names it by, each on one line."""
+
+_LONGEST_ENTITY = 200  # characters: one reference to it is not much shorter
 
 _TOKENS = {4, 14}
 """Expat's codes of an invalid token and of a reference to a character that XML forbids."""
@@ -50,12 +52,19 @@ def read_units(path: StrPath, kind: str, make_reader: Callable[[], Reader[Read]]
 
 
 def parse(
-    path: StrPath, kind: str, start: Start, end: End | None = None, read: Callable[[str], None] | None = None
+    path: StrPath,
+    kind: str,
+    start: Start,
+    end: End | None = None,
+    read: Callable[[str], None] | None = None,
+    *,
+    entities: bool = False,
 ) -> Iterator[None]:
     """Parse a file, and yield after each part of it.  Elements are without the prefixes of their namespaces.
 
     Raises CorpusError on a damaged file, on one that has entities of its own, which could be of any size, or of other
-    files, and on a text of more than LONGEST_LINE characters.
+    files, and on a text of more than LONGEST_LINE characters.  entities: whether short texts without others in them are
+    allowed as entities.
     """
     parser, size = expat.ParserCreate(), 0
 
@@ -75,7 +84,10 @@ def parse(
         if read is not None:
             read(of)
 
-    def entity(*declared: object) -> None:
+    def entity(*declared: Any) -> None:
+        is_parameter, value = declared[1:3] if len(declared) > 2 else (True, None)
+        if entities and not is_parameter and value is not None and "&" not in value and len(value) <= _LONGEST_ENTITY:
+            return
         refuse(f"has an entity of its own, '{declared[0]}', which no such file needs")
 
     parser.buffer_text = True

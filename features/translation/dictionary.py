@@ -1,57 +1,171 @@
-"""Dictionaries that a user has: pairs of words or phrases, which count as links of other text, see `priors`."""
+"""Counts of the word pairs that dictionaries give a text: links of other text, see `priors`."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 
-from corpora.errors import BrokenLine, quoted
-from corpora.files import StrPath
-from corpora.left_out import warn_of_left_out
+from corpora.bitext import Bitext
+from corpora.corpus import Languages
+from corpora.dictionaries import Dictionary
+from corpora.dictionaries.names import code_of
 from corpora.normalize import Normalizer
+from features.forms import Forms
 
 COUNT = 0.5
 """Links that an entry of weight 1 stands for: it decides where the text says little, and fades where it says more."""
 
-HEAVIEST = 1e6
+FORM = 0.5
+"""Share of the count for a word that stands in the text in another form than in the dictionary."""
 
-MOST_WORDS = 64
-"""Words of a side of an entry: each counts with each of the other side."""
+PHRASE = 0.5
+"""Share of the count for words of a phrase: which one translates which is for the text to say."""
 
-_HINT = f"an entry is source TAB target or source ||| target, and perhaps a weight above 0, at most {HEAVIEST:g}"
+MOST_FORMS = 8
+"""Words of a phrase whose forms are looked for."""
 
+EXAMPLES = 10
 
-def plain(text: str) -> str:
-    """The text of a number.  Raises ValueError for the underscores and digits that Python alone takes for one."""
-    if "_" in text or not text.isascii():
-        raise ValueError(f"{text!r} is no number")
-    return text
+Counts = Mapping[tuple[str, str], float]
 
 
-def parse_dictionary(
-    lines: Iterable[bytes], path: StrPath, normalizers: tuple[Normalizer, Normalizer]
-) -> Mapping[tuple[str, str], float]:
-    """Counts of word pairs; the words of a phrase share its count.  path: for errors.  Empty lines are left out.
+@dataclass(frozen=True)
+class Fit:
+    """How a dictionary fits a text.
 
-    Raises BrokenLine, and warns of entries that are too long (`LeftOut`).
+    entries: pairs of a headword and a translation.  both, forms, one: how many stand in the text with both sides, of
+    these some word in another form only, and with one side.  turned: whether its headwords are of the target.
+    lemmatizers: the names of those of source and target, where there is one.  examples: entries with both sides, or of
+    those that count without the text the first ones.
     """
-    links: defaultdict[tuple[str, str], float] = defaultdict(float)
-    left_out = Counter[str]()
-    for number, line in enumerate(lines, 1):
-        try:
-            entry = line.decode()
-            if not entry.strip():
+
+    dictionary: Dictionary
+    turned: bool
+    entries: int = 0
+    both: int = 0
+    forms: int = 0
+    one: int = 0
+    lemmatizers: tuple[str | None, str | None] = (None, None)
+    examples: Sequence[tuple[str, str]] = ()
+
+    def __str__(self) -> str:
+        languages = "-".join(language or "?" for language in self.dictionary.languages)
+        known = "" if languages == "?-?" else f", {languages}"
+        turned = ", headwords of the target" if self.turned else ""
+        lemmas = [name for name in dict.fromkeys(self.lemmatizers) if name]
+        by = f", lemmas by {' and '.join(lemmas)}" if lemmas else ""
+        inflected = f" ({self.forms:,} inflected)" if self.forms else ""
+        counts = f"{self.entries:,} entries, {self.both:,} of them in the text{inflected}, {self.one:,} with one side"
+        return f"{self.dictionary.path}: {self.dictionary.form}{known}{turned}: {counts}{by}"
+
+
+def count_entries(
+    dictionaries: Sequence[Dictionary], text: Bitext, normalizers: tuple[Normalizer, Normalizer], *, whole: bool = False
+) -> tuple[Counts, list[Fit]]:
+    """Count the word pairs of dictionaries for a text, normalised, and say how each dictionary fits it.
+
+    Of a phrase each word counts with each of the other side. A word stands for its `Forms` in the text, too. Entries
+    with at least one side in the text count: what the other side teaches is how pieces of words are translated.
+    whole: the others count, too, for other text.
+
+    Which side of a dictionary is which say its languages, else its words.
+    Raises CorpusError for what is broken in a dictionary, and warns of what is left out of it.
+    """
+    vocabularies = text.source.vocabulary.index, text.target.vocabulary.index
+    languages = _code(text.source.language), _code(text.target.language)
+    oriented = [_oriented(one, languages, vocabularies) for one in dictionaries]
+    for one, turned in oriented:
+        theirs = one.languages[:: -1 if turned else 1]
+        languages = languages[0] or theirs[0], languages[1] or theirs[1]
+    sides = [_Side(*side) for side in zip(normalizers, vocabularies, languages, strict=True)]
+    counts: defaultdict[tuple[str, str], float] = defaultdict(float)
+    weights: dict[_Entry, float] = {}
+    return counts, [_add(counts, weights, one, turned, sides, whole) for one, turned in oriented]
+
+
+def _code(language: str | None) -> str | None:
+    return language and code_of(language)
+
+
+def _oriented(
+    dictionary: Dictionary, languages: Languages, vocabularies: tuple[Collection[str], Collection[str]]
+) -> tuple[Dictionary, bool]:
+    """The dictionary, to be iterated, and whether its headwords are of the target."""
+    for known, turned in ((languages, False), (languages[::-1], True)):
+        same = [one == other for one, other in zip(known, dictionary.languages, strict=True) if one and other]
+        if same and all(same):
+            return dictionary, turned
+    entries = list(dictionary.entries)
+    headwords = {headword.casefold() for entry in entries for headword in entry.headwords}
+    translations = {translation.casefold() for entry in entries for translation in entry.translations}
+
+    def in_text(sides: tuple[Collection[str], Collection[str]]) -> int:
+        return sum(word in sides[0] for word in headwords) + sum(word in sides[1] for word in translations)
+
+    return replace(dictionary, entries=entries), in_text(vocabularies[::-1]) > in_text(vocabularies)
+
+
+Options = list[tuple[str, float]]  # words for one of a phrase, with their share of its count
+_Entry = tuple[tuple[str, ...], tuple[str, ...]]  # the normalised words of both sides
+
+
+class _Side:
+    """How phrases of a dictionary stand in one side of a text."""
+
+    def __init__(self, normalizer: Normalizer, vocabulary: Collection[str], language: str | None) -> None:
+        self._normalizer, self._vocabulary = normalizer, vocabulary
+        self.forms = Forms(vocabulary, language)
+        self._options: dict[str, Options] = {}
+
+    def options(self, phrase: str) -> tuple[list[Options], bool, bool]:
+        """For each word of a phrase what stands for it; whether all do in the text, and whether all do as they are."""
+        tokens = self._normalizer.tokens(phrase) if self._normalizer.tokenize else phrase.split()
+        options = [self._options.get(token) or self._look_up(token) for token in tokens]
+        exact = all(words[0][0] in self._vocabulary for words in options)
+        known = exact or all(len(words) > 1 or words[0][0] in self._vocabulary for words in options)
+        return [words[:1] for words in options] if len(options) > MOST_FORMS else options, known, exact
+
+    def _look_up(self, token: str) -> Options:
+        word = self._normalizer.word(token)
+        found = self._options[token] = [(word, 1.0), *((form, FORM) for form in self.forms.of(word))]
+        return found
+
+
+def _add(
+    counts: defaultdict[tuple[str, str], float],
+    weights: dict[_Entry, float],
+    dictionary: Dictionary,
+    turned: bool,
+    sides: Sequence[_Side],
+    whole: bool,
+) -> Fit:
+    """Add the counts of a dictionary.  weights: of what was counted; what is there again counts as the heaviest."""
+    entries, of_sides, inflected = 0, Counter[int](), 0
+    examples, seen = list[tuple[str, str]](), set[_Entry]()
+    for headwords, translations, weight in dictionary.entries:
+        pair = (translations, headwords) if turned else (headwords, translations)
+        found = [
+            [(phrase, *side.options(phrase)) for phrase in phrases] for side, phrases in zip(sides, pair, strict=True)
+        ]
+        for (source, ones, known, exact), (target, others, its_known, its_exact) in product(*found):
+            entries += 1
+            if not (known or its_known or whole) or not (ones and others):
                 continue
-            source, target, *more = entry.split("\t" if "\t" in entry else "|||")
-            (weight,) = map(float, map(plain, more or ("1",)))
-            phrases = normalizers[0].tokens(source), normalizers[1].tokens(target)
-            if not (all(phrases) and 0.0 < weight <= HEAVIEST):
-                raise ValueError
-        except ValueError:
-            raise BrokenLine(path, number, f"{quoted(line)} is no entry of a dictionary", hint=_HINT) from None
-        if max(map(len, phrases)) > MOST_WORDS:
-            left_out[f"entries of more than {MOST_WORDS} words on a side (give sentences as text)"] += 1
-            continue
-        for pair in product(*phrases):
-            links[pair] += COUNT * weight / max(map(len, phrases))
-    warn_of_left_out(path, left_out)
-    return links
+            entry = tuple(words[0][0] for words in ones), tuple(words[0][0] for words in others)
+            if entry not in seen:
+                seen.add(entry)
+                of_sides[known + its_known] += 1
+                inflected += known and its_known and not (exact and its_exact)
+                if (whole or (known and its_known)) and len(examples) < EXAMPLES:
+                    examples.append((source, target))
+            more = weight - weights.get(entry, 0.0)
+            if more <= 0.0:
+                continue
+            weights[entry] = weight
+            most = max(len(ones), len(others))
+            count = COUNT * more * (PHRASE if most > 1 else 1.0) / most
+            for one, other in product(ones, others):
+                for (word, share), (translation, its_share) in product(one, other):
+                    counts[word, translation] += count * min(share, its_share)
+    used = [side.forms.lemmatizer and side.forms.lemmatizer.name for side in sides]
+    return Fit(dictionary, turned, entries, of_sides[2], inflected, of_sides[1], (used[0], used[1]), examples)

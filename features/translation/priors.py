@@ -7,13 +7,15 @@ A table of ``fast_align -p`` has ``source target log p(target | source)``.
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from corpora import SettingError
-from corpora.bitext import WordIds
+from corpora.bitext import Bitext, WordIds
+from corpora.dictionaries import read_dictionary
+from corpora.dictionaries.lines import plain
 from corpora.errors import BrokenLine, quoted
 from corpora.files import StrPath, read_lines
 from corpora.link_counts import NULL as UNLINKED
@@ -23,7 +25,7 @@ from features.translation import jumps
 from features.translation._lattice_kernels import END, INSIDE, START, WINDOW, JumpWeights
 from features.translation._translation_kernels import DirectionCounts
 from features.translation.cells import Cells
-from features.translation.dictionary import parse_dictionary, plain
+from features.translation.dictionary import Fit, count_entries
 from features.translation.expectation import Parameters, Settings
 from features.translation.expected_counts import Direction, Lexicon
 from features.translation.lexicon import KINDS
@@ -209,16 +211,28 @@ def parse_priors(lines: Iterable[bytes], path: StrPath) -> Priors:
 
 
 def read_priors(
-    path: StrPath | None, dictionary: StrPath | None, normalizers: tuple[Normalizer, Normalizer]
+    path: StrPath | None,
+    dictionaries: Sequence[StrPath],
+    normalizers: tuple[Normalizer, Normalizer],
+    text: Bitext,
+    *,
+    whole: bool = False,
+    on_fit: Callable[[Fit], object] = lambda fit: None,
 ) -> TranslationModel | None:
-    """Read the priors of `train_translation` from a file of eflomal or fast_align, and from a dictionary, if any.
+    """Read the priors of `train_translation` from a file of eflomal or fast_align, and from dictionaries, if any.
 
+    text: to be aligned.  whole: whether entries of which no word is in it count, see `count_entries`.
+    on_fit: called with how each dictionary fits the text.
     Raises CorpusError.
     """
-    if path is dictionary is None:
+    if path is None and not dictionaries:
         return None
     found = NOTHING if path is None else parse_priors(read_lines(path), path)
-    entries = None if dictionary is None else parse_dictionary(read_lines(dictionary), dictionary, normalizers)
+    languages = text.source.language, text.target.language
+    opened = [read_dictionary(dictionary, languages) for dictionary in dictionaries]
+    entries, fits = count_entries(opened, text, normalizers, whole=whole)
+    for fit in fits:
+        on_fit(fit)
     return found.to_model(normalizers, entries)
 
 

@@ -113,11 +113,14 @@ CHANGES: dict[str, dict[str, tuple[str, str]]] = {
         "features": (INFO, "--features"), "source": (f"{INFO} t", "--source fr"),
         "target": (f"{INFO} t", "--target en"),
         "links": (f"{INFO} t", "--links t.wa"), "format": (INFO, "--format json"),
+        "tokenize": ("info terms raw.en raw.fr", "--tokenize"),
+        "keep": ("info terms raw.en raw.fr --tokenize", "--keep '"),
     },
     "score": {
         "model": ("score t.en t.fr l.wa -m M -q", "-m nowhere"), "output": ("score t.en t.fr l.wa -m M -q", "-o Y"),
         "format": ("score t.en t.fr l.wa -m M -q", "--format scored"),
         **of_reading("score {} -q", "t"), "tokenize": (f"score {RAW}", "--tokenize"),
+        "dictionary": ("score t.en t.fr -q", "--dictionary entries"),
         "keep": (f"score {RAW} --tokenize", "--keep '"),
     },
     "lexicon": {
@@ -128,6 +131,7 @@ CHANGES: dict[str, dict[str, tuple[str, str]]] = {
     },
     "terms": {
         "model": ("terms t.en t.fr -q --least 2", "-m nowhere"),
+        "dictionary": ("terms t.en t.fr -q --least 2", "--dictionary nowhere"),
         **of_reading("terms {} l.wa -q --least 1", "t"),
         "check": (TERMS, "--check entries"), "least": (TERMS, "--least 2"), "longest": (TERMS, "--longest 1"),
         "tokenize": (TERMS, "--tokenize"), "keep": (f"terms {LINKED} --check entries --tokenize", "--keep '"),
@@ -195,7 +199,10 @@ REFUSED = [
     ("unknown -c", f"{ATOOLS} -c magic"), ("--source", f"{CONVERT} --source en"),
     ("--tokenize", f"{WITH_MODEL} --tokenize"), ("--keep", f"{ALIGN} --keep '"), ("--keep", f"{TRAIN} --keep '"),
     ("--keep", "show t.en t.fr t.wa --keep '"), ("--keep", f"align {RAW} --tokenize --keep a"),
-    ("--least", f"{TERMS} --check entries"), ("--model", f"{TERMS} -m M"), ("--columns", f"{TERMS} --columns 1,2"),
+    ("--least", f"{TERMS} --check entries"), ("--model", f"{TERMS} -m M"),
+    ("--dictionary", f"{TERMS} --dictionary entries"),
+    ("--dictionary", "score t.en t.fr l.wa -m M -q --dictionary entries"), ("--features", "info entries --features"),
+    ("--tokenize", f"{INFO} --tokenize"), ("--columns", f"{TERMS} --columns 1,2"),
     ("--tokenize", "score t.en t.fr l.wa -m M -q --tokenize"), ("ends in none", f"{TERMS} -o Z.doc"),
     ("--columns", "score t.en t.fr l.wa -m M -q --columns 1,2"),
     ("--set center", f"{TRAIN} --set families=association --set center=default"),
@@ -249,6 +256,7 @@ def files(once: Any, sample: Path, priors: Path) -> Path:
         run("train", folder / "b", "-m", folder / "M", "-q", "--set", "cross_validate=0")
         shutil.copy(priors / "eflomal.priors", folder / "priors")
         write(folder / "entries", "the\tla", "of\tde\t3", "a\tdie")
+        write(folder / "terms", "hou\tmaison")
         lines = (folder / "t.en").read_text().splitlines()
         write(folder / "labels", *("".join(f"{word} X\n" for word in line.split()) for line in lines))
         target = (folder / "t.fr").read_text().splitlines()

@@ -80,11 +80,17 @@ def test_what_cannot_be_is_refused(desk: Desk, option: str, line: str, broken: s
 def test_a_dictionary_is_where_training_begins(desk: Desk) -> None:
     entries = write(desk.folder / "entries", "the\tmaison\t50", "house ||| le ||| 50")
     plain = run("align", desk.text, "-q").stdout
-    assert run("align", desk.text, "-q", "--dictionary", entries).stdout != plain
+    found = run("align", desk.text, "--dictionary", entries)
+    assert found.stdout != plain
+    assert f"{entries}: lines: 2 entries, 2 of them in the text" in found.stderr
+    one = [
+        write(desk.folder / f"entry.{number}", line) for number, line in enumerate(("the\tmaison\t50", "house\tle\t50"))
+    ]
+    assert run("align", desk.text, "-q", "--dictionary", one[0], "--dictionary", one[1]).stdout == found.stdout
     made = desk.folder / "N"
     run("train", desk.source, desk.target, "-m", made, "--dictionary", entries, "-q")
     model = load(made)
-    assert model.record["dictionary"] == str(entries)
+    assert model.record["dictionary"] == [str(entries)]
     assert model.statistics.translation is not None
     assert {"the", "house"} <= {*model.statistics.translation.source_words.words()}
 

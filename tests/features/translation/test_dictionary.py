@@ -1,9 +1,9 @@
-"""Dictionaries: entries decide where the text says little, on real pairs, too."""
+"""Dictionaries: which word pairs of a text their entries stand for; they decide where the text says little."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -13,68 +13,118 @@ from aligner.evaluation.counts import error_rate
 from aligner.model.settings import AlignSettings
 from aligner.model.unsupervised import align
 from corpora.alignment import Links
-from corpora.bitext import Bitext, read_bitext
-from corpora.errors import BrokenLine
-from corpora.left_out import LeftOut
+from corpora.bitext import Bitext, BitextBuilder, read_bitext
+from corpora.dictionaries import Dictionary, Entry
 from corpora.normalize import Normalizer
 from corpora.readers import open_corpus
-from features.translation.dictionary import COUNT, HEAVIEST, MOST_WORDS, parse_dictionary
+from features.translation.dictionary import COUNT, EXAMPLES, FORM, PHRASE, Fit, count_entries
 from features.translation.priors import read_priors
 from features.translation.training import usual_settings
 
 NORMALIZERS = Normalizer(), Normalizer()
 
 
+def text_of(source: str, target: str, languages: tuple[str | None, str | None] = (None, None)) -> Bitext:
+    return BitextBuilder(*NORMALIZERS, *languages).add_pairs([(source.split(), target.split())]).bitext()
+
+
+def dictionary_of(
+    *entries: tuple[str, str] | tuple[str, str, float], languages: tuple[str | None, str | None] = (None, None)
+) -> Dictionary:
+    return Dictionary("D", "lines", languages, (Entry((one,), (other,), *weight) for one, other, *weight in entries))
+
+
+def counted(
+    text: Bitext, *dictionaries: Dictionary, whole: bool = False
+) -> tuple[Mapping[tuple[str, str], float], Fit]:
+    counts, fits = count_entries(dictionaries, text, NORMALIZERS, whole=whole)
+    return counts, fits[0]
+
+
 def test_words_of_a_phrase_share_its_count() -> None:
-    lines = [
-        "house\tmaison",
-        "",
-        "give up ||| renoncer ||| 2",
-        "New York\tla ville de New York\t0.5",
-        "house\tmaison\t3",
-    ]
-    found = parse_dictionary([line.encode() for line in lines], "D", NORMALIZERS)
-    assert found["house", "maison"] == 4.0 * COUNT
-    assert found["give", "renoncer"] == found["up", "renoncer"] == 1.0 * COUNT
-    assert found["York", "ville"] == pytest.approx(0.1 * COUNT)
-    assert len(found) == 1 + 2 + 2 * 5
+    text = text_of("house give up york", "")
+    found, fit = counted(
+        text,
+        dictionary_of(
+            ("House", "maison", 2.0), ("give up", "renoncer", 2.0), ("York", "ville de York", 0.5), ("of it", "en"),
+            ("house", "maison"), ("house", "maison", 3.0),
+        ),
+    )  # fmt: skip
+    assert found["house", "maison"] == 3.0 * COUNT  # what is there several times counts as the heaviest
+    assert found["give", "renoncer"] == found["up", "renoncer"] == PHRASE * COUNT
+    assert found["york", "ville"] == pytest.approx(PHRASE * 0.5 * COUNT / 3)
+    assert len(found) == 1 + 2 + 3
+    assert (fit.entries, fit.both, fit.one, fit.examples) == (6, 0, 3, [])
+
+
+def test_entries_count_that_have_a_side_in_the_text() -> None:
+    """A word of the other side teaches pieces; for other text all entries count."""
+    text, entries = text_of("a b", "x"), [("a", "x"), ("b", "z"), ("c", "x"), ("c", "z")]
+    found, fit = counted(text, dictionary_of(*entries))
+    assert found == {("a", "x"): COUNT, ("b", "z"): COUNT, ("c", "x"): COUNT}
+    assert (fit.both, fit.one, fit.examples) == (1, 2, [("a", "x")])
+    found, fit = counted(text, dictionary_of(*entries), whole=True)
+    assert found == dict.fromkeys(entries, COUNT)
+
+
+def test_words_stand_for_their_forms_in_the_text() -> None:
+    """Shared beginnings where no lemmatiser knows the language: neither short ones nor the first half of a compound."""
+    text = text_of("houses housing hous housekeeping cats", "maisons", ("qaa", "qab"))
+    found, fit = counted(text, dictionary_of(("house", "maison"), ("cat", "chat")))
+    pairs = product_of(("house", "houses", "housing", "hous"), ("maison", "maisons"))
+    assert found == {pair: COUNT * (1.0 if pair == ("house", "maison") else FORM) for pair in pairs}
+    assert (fit.both, fit.forms, fit.lemmatizers) == (1, 1, (None, None))
+
+
+def product_of(one: Iterable[str], other: Iterable[str]) -> list[tuple[str, str]]:
+    return [(a, b) for a in one for b in other]
+
+
+def test_languages_or_else_words_say_which_side_is_which() -> None:
+    text, turned = text_of("house cat", "maison chat", ("en", "fr")), [("maison", "house"), ("chat", "cat")]
+    for given, languages in (
+        (text, ("fr", "en")),
+        (text, (None, "en")),
+        (text_of("house cat", "maison chat"), (None, None)),
+    ):
+        found, fit = counted(given, dictionary_of(*turned, languages=languages))
+        assert fit.turned
+        assert {*found} == {("house", "maison"), ("cat", "chat")}
+    # Of a language in other spellings, too; what a file says of itself goes before words.
+    for given, languages, is_turned in (
+        (text_of("a", "b", ("eng", "fr_CA")), ("fr", "en"), True),
+        (text, ("en", "fr"), False),
+    ):
+        assert counted(given, dictionary_of(("b", "a"), languages=languages))[1].turned == is_turned
+    found, _ = counted(text, dictionary_of(*turned), dictionary_of(("house", "maison"), languages=("en", "fr")))
+    assert found == {("house", "maison"): COUNT, ("cat", "chat"): COUNT}  # what both list counts once
+
+
+def test_how_a_dictionary_fits_is_a_line() -> None:
+    text = text_of("houses", "maison", ("en", "fr"))
+    *_, fit = counted(text, dictionary_of(*[("maison", f"house{k}") for k in range(EXAMPLES)], languages=("fr", "en")))
+    assert str(fit).startswith("D: lines, fr-en, headwords of the target: 10 entries, ")
 
 
 def test_entries_are_tokenised_as_the_text_is() -> None:
     tokenizing = Normalizer(tokenize=True)
-    found = parse_dictionary(["O'Brien\t東京".encode()], "D", (NORMALIZERS[0], tokenizing))
-    assert {*found} == {("O'Brien", "東"), ("O'Brien", "京")}
+    text = BitextBuilder(*NORMALIZERS).add_pairs([(["o'brien"], ["東", "京"])]).bitext()
+    counts, _ = count_entries([dictionary_of(("O'Brien", "東京"))], text, (NORMALIZERS[0], tokenizing))
+    assert {*counts} == {("o'brien", "東"), ("o'brien", "京")}
 
 
-@pytest.mark.parametrize(
-    "line",
-    ["a", "a\t", "\tb", "a\tb\tx", "a\tb\t0", "a\tb\t-1", "a\tb\tnan", f"a\tb\t{HEAVIEST * 2}", "a\tb\t1\t1", "a ||| ",
-     "a\tb\udcff", "a\tb\t1_0", "a\tb\t١"],
-)  # fmt: skip
-def test_a_broken_line_is_named(line: str) -> None:
-    with pytest.raises(BrokenLine, match=r"^D:2: .* is no entry of a dictionary .*source TAB target"):
-        parse_dictionary([b"a\tb", line.encode("utf-8", "surrogateescape")], "D", NORMALIZERS)
-
-
-def test_a_sentence_is_no_entry() -> None:
-    """Each word of one side counts with each of the other: a longer entry would take the square of its length."""
-    words = " ".join(["a"] * MOST_WORDS)
-    assert parse_dictionary([f"{words}\tb".encode()], "D", NORMALIZERS)
-    with pytest.warns(LeftOut, match=rf"^D: left out: 1 entries of more than {MOST_WORDS} words on a side \(give"):
-        found = parse_dictionary([f"b\t{words} a".encode(), b"c\td"], "D", NORMALIZERS)
-    assert found == {("c", "d"): COUNT}
-
-
-def test_a_dictionary_is_added_to_priors(tmp_path: Path) -> None:
+def test_a_dictionary_is_added_to_priors(make_bitext: Callable[..., Bitext], tmp_path: Path) -> None:
     priors, dictionary = tmp_path / "P", tmp_path / "D"
     priors.write_text("LEX\tHouse\tmaison\t5\nHMMF\t1\t7\n")
     dictionary.write_text("house\tmaison\nhouse\tfoyer\n")
-    both = read_priors(priors, dictionary, NORMALIZERS)
+    text, fits = make_bitext([(["house"], ["maison"])]), list[Fit]()
+    both = read_priors(priors, [dictionary], NORMALIZERS, text, on_fit=fits.append)
     assert both is not None
     counts = dict(zip(both.target_words.words(), both.lexicons["words"].counts[:, 0].tolist(), strict=True))
     assert counts == {"maison": 5.0 + COUNT, "foyer": COUNT}
     assert both.lexicons["words"].forward.jumps.sum() == 7.0
-    assert read_priors(None, None, NORMALIZERS) is None
+    assert [(fit.entries, fit.both, fit.one) for fit in fits] == [(2, 1, 1)]
+    assert read_priors(None, [], NORMALIZERS, text) is None
 
 
 def test_entries_decide_where_the_text_does_not(make_bitext: Callable[..., Bitext], tmp_path: Path) -> None:
@@ -82,7 +132,7 @@ def test_entries_decide_where_the_text_does_not(make_bitext: Callable[..., Bitex
     for this, that, expected in (("deux", "un", "0-1 1-0"), ("un", "deux", "0-0 1-1")):
         entries = tmp_path / this
         entries.write_text(f"this\t{this}\nTHAT ||| {that}\n")
-        assert str(align(text, settings=AlignSettings(dictionary=str(entries)))[0]) == expected
+        assert str(align(text, settings=AlignSettings(dictionary=(str(entries),)))[0]) == expected
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +164,7 @@ def test_five_hundred_entries_on_japanese(
     def error(chosen: list[tuple[str, str]]) -> float:
         file = tmp_path / "entries"
         file.write_text("".join(f"{source}\t{target}\n" for source, target in chosen), "utf-8")
-        found = align(bitext, settings=AlignSettings(dictionary=str(file) if chosen else None))
+        found = align(bitext, settings=AlignSettings(dictionary=(str(file),) if chosen else ()))
         return 100 * error_rate(links.take(half), found.to_links().take(half))
 
     rng = np.random.default_rng(0)
@@ -130,10 +180,11 @@ def test_five_hundred_entries_on_japanese(
 def test_a_large_dictionary_is_not_a_large_text(
     japanese: tuple[Bitext, Links, Counter[tuple[str, str]]], tmp_path: Path
 ) -> None:
-    """Training of a small text keeps its settings, and its links nearly, whatever is known that is not in it."""
+    """Training of a small text keeps its settings, and its links, whatever is known that is not in it."""
     bitext, links, _ = japanese
     file = tmp_path / "entries"
     file.write_text("".join(f"x{number}\ty{number}\n" for number in range(30_000)), "utf-8")
-    assert usual_settings(bitext, read_priors(None, file, NORMALIZERS)) == usual_settings(bitext)
-    alone, found = (align(bitext, settings=AlignSettings(dictionary=given)) for given in (None, str(file)))
+    priors = read_priors(None, [file], NORMALIZERS, bitext, whole=True)
+    assert usual_settings(bitext, priors) == usual_settings(bitext)
+    alone, found = (align(bitext, settings=AlignSettings(dictionary=given)) for given in ((), (str(file),)))
     assert error_rate(links, found.to_links()) < error_rate(links, alone.to_links()) + 0.005

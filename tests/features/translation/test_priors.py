@@ -12,6 +12,7 @@ import pytest
 from corpora import SettingError
 from corpora.bitext import Bitext
 from corpora.errors import BrokenLine
+from corpora.files import read_lines
 from corpora.normalize import Normalizer
 from features.translation._lattice_kernels import INSIDE, WIDTHS, WINDOW
 from features.translation.expected_counts import Lexicon
@@ -28,7 +29,6 @@ from features.translation.priors import (
     format_priors,
     format_table,
     parse_priors,
-    read_priors,
 )
 from features.translation.training import train_translation
 
@@ -51,8 +51,7 @@ def test_what_eflomal_has_written_is_written_as_it_was(priors: Path) -> None:
 
 
 def test_a_model_has_the_counts_of_the_file_whatever_the_case(priors: Path) -> None:
-    model = read_priors(priors / "eflomal.priors", None, NORMALIZERS)
-    assert model is not None
+    model = parse_priors(read_lines(priors / "eflomal.priors"), "P").to_model(NORMALIZERS)
     expected: dict[tuple[str, str], float] = {}
     jumps = {"HMMF": np.zeros(WIDTHS), "HMMR": np.zeros(WIDTHS)}
     for kind, *fields, count in map(str.split, priors.joinpath("eflomal.priors").read_text("utf-8").splitlines()):
@@ -101,8 +100,7 @@ def test_a_table_has_the_likely_words_of_each() -> None:
 
 
 def test_counts_of_a_model_come_back(priors: Path) -> None:
-    model = read_priors(priors / "eflomal.priors", None, NORMALIZERS)
-    assert model is not None
+    model = parse_priors(read_lines(priors / "eflomal.priors"), "P").to_model(NORMALIZERS)
     written = Priors.from_model(model)
     assert not written.source
     again = parse_priors((line.rstrip("\n").encode() for line in format_priors(written)), "P")
