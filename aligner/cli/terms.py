@@ -23,7 +23,7 @@ _DEVIATIONS = "pair", "term", "expected", "found", "source", "target"
 _ENDS = "tsv", "csv", "xlsx", "tbx", "html"
 
 
-@command(threads=True, hidden="source target")
+@command(threads=True, hidden="columns source target")
 def terms(
     source: str = argument("SRC", "Source text, or a whole corpus."),
     target: str | None = argument("TGT|LINKS", "Target text; or links, if SRC is a whole corpus.", None),

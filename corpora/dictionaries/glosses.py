@@ -16,10 +16,10 @@ DEFINITIONS = f"glosses of more than {MOST_WORDS} words, which explain the word"
 _CJK = "\u2e80-\u9fff\U00020000-\U0003ffff"
 _SOMEBODY = r"\b(?:sb|sth|smb|smth|sg|sy|jdn|jdm|jds|jd|etw|v[mk]i\w{0,5}|somebody|something|someone)\b\.?(?:['’]s\b)?"
 _MARK = re.compile(r"[^\w '’-]")
-_BEGINNINGS = "to ", "see ", "surname ", " "
+_BEGINNINGS = "to ", "or ", "see ", "surname ", " "
 _WORDS_FOR = {one + end for one in "sb sth smb smth sg sy jdn jdm jds jd etw somebody something someone".split()
               for end in ("", "'s", "’s")}  # fmt: skip
-_TAG = re.compile(r"\s*<[^<>]*>(?=[\s,;]|$)|(?<!\S)\[[^\[\]]*\]\s+")
+_TAG = re.compile(r"^(?:\([^()]*\)\s+)*(?:to\s+)?(?=\S)|\s*<[^<>]*>(?=[\s,;]|$)|(?<!\S)\[[^\[\]]*\]\s+")
 _NOTE = re.compile(
     r"\s*(?:CL:|(?:Synonym|Antonym|Note|see|See)s?:|(?:\w+ ){0,3}variant of |abbr\. |also (?:written|pr\.)"
     r"|(?:Taiwan )?pr\. |cf\. |(?:see|same as|used in|equivalent to|erhua of)(?: also)? [^\x00-\x7f{])"

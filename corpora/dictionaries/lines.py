@@ -18,7 +18,7 @@ MOST_WORDS = 64
 """Words of a side of an entry: each may count with each of the other side."""
 
 _HINT = f"an entry is source TAB target or source ||| target, and perhaps a weight above 0, at most {HEAVIEST:g}"
-_TOO_LONG = f"entries of more than {MOST_WORDS} words on a side (give sentences as text)"
+TOO_LONG = f"entries of more than {MOST_WORDS} words on a side (give sentences as text)"
 _DICT_CC = re.compile(rb"(?:\xef\xbb\xbf)?# ([A-Z]{2})-([A-Z]{2}) vocabulary database")
 
 
@@ -52,7 +52,7 @@ def _entries(path: StrPath, left_out: Counter[str]) -> Iterator[Entry]:
         except ValueError:
             raise BrokenLine(path, place, f"{quoted(line)} is no entry of a dictionary", hint=_HINT) from None
         if max(len(source.split()), len(target.split())) > MOST_WORDS:
-            left_out[_TOO_LONG] += 1
+            left_out[TOO_LONG] += 1
         else:
             yield Entry((source,), (target,), weight)
 

@@ -17,7 +17,8 @@ _LONG = (
     "nno nn oci oc san sa srp sr tha th"
 ).split()
 _CODES = dict(zip(_LONG[::2], _LONG[1::2], strict=True))
-_KNOWN = {*_CODES.values(), *LANGUAGES.values()}
+CODES = frozenset({*_CODES.values(), *LANGUAGES.values()})
+"""Of languages that are known."""
 _TWO = re.compile(r"(?=(?<![a-z])([a-z]{2,10})[-_]([a-z]{2,10})(?![a-z]))")
 
 
@@ -30,7 +31,7 @@ def code_of(name: str) -> str:
 def languages_of_name(path: StrPath) -> Languages:
     """The two languages in a file's name such as ``freedict-eng-tur``, ``en-tr.txt`` or ``English-Turkish``."""
     pairs = _TWO.findall(plain_name(path).lower())
-    known = [(code_of(one), code_of(other)) for one, other in pairs if {code_of(one), code_of(other)} <= _KNOWN]
+    known = [(code_of(one), code_of(other)) for one, other in pairs if {code_of(one), code_of(other)} <= CODES]
     return known[-1] if known else (None, None)
 
 
@@ -43,7 +44,7 @@ def language_among(path: StrPath, names: Sequence[str], languages: Languages) ->
         found = [name for name in names if wanted and (within(name, wanted) or code_of(name) == code_of(wanted))]
         if found:
             return found[0]
-    if all(one and code_of(one) in _KNOWN for one in languages):
+    if all(one and code_of(one) in CODES for one in languages):
         what = f"has translations in {listed(names)}"
         raise CorpusError(path, 0, what, hint="name the languages of the text by `source` and `target`")
     return next((name for name in names if code_of(name) == "en"), names[0])

@@ -8,7 +8,9 @@ from itertools import product
 from corpora.bitext import Bitext
 from corpora.corpus import Languages
 from corpora.dictionaries import Dictionary
-from corpora.dictionaries.names import code_of
+from corpora.dictionaries.lines import MOST_WORDS, TOO_LONG
+from corpora.dictionaries.names import CODES, code_of
+from corpora.left_out import warn_of_left_out
 from corpora.normalize import Normalizer
 from features.forms import Forms
 
@@ -76,7 +78,8 @@ def count_entries(
     oriented = [_oriented(one, languages, vocabularies) for one in dictionaries]
     for one, turned in oriented:
         theirs = one.languages[:: -1 if turned else 1]
-        languages = languages[0] or theirs[0], languages[1] or theirs[1]
+        known = [ours if ours in CODES else its or ours for ours, its in zip(languages, theirs, strict=True)]
+        languages = known[0], known[1]
     sides = [_Side(*side) for side in zip(normalizers, vocabularies, languages, strict=True)]
     counts: defaultdict[tuple[str, str], float] = defaultdict(float)
     weights: dict[_Entry, float] = {}
@@ -140,7 +143,7 @@ def _add(
     whole: bool,
 ) -> Fit:
     """Add the counts of a dictionary.  weights: of what was counted; what is there again counts as the heaviest."""
-    entries, of_sides, inflected = 0, Counter[int](), 0
+    entries, of_sides, inflected, left_out = 0, Counter[int](), 0, Counter[str]()
     examples, seen = list[tuple[str, str]](), set[_Entry]()
     for headwords, translations, weight in dictionary.entries:
         pair = (translations, headwords) if turned else (headwords, translations)
@@ -150,6 +153,10 @@ def _add(
         for (source, ones, known, exact), (target, others, its_known, its_exact) in product(*found):
             entries += 1
             if not (known or its_known or whole) or not (ones and others):
+                continue
+            most = max(len(ones), len(others))
+            if most > MOST_WORDS:  # as words of the text, where it is tokenised
+                left_out[TOO_LONG] += 1
                 continue
             entry = tuple(words[0][0] for words in ones), tuple(words[0][0] for words in others)
             if entry not in seen:
@@ -162,10 +169,10 @@ def _add(
             if more <= 0.0:
                 continue
             weights[entry] = weight
-            most = max(len(ones), len(others))
             count = COUNT * more * (PHRASE if most > 1 else 1.0) / most
             for one, other in product(ones, others):
                 for (word, share), (translation, its_share) in product(one, other):
                     counts[word, translation] += count * min(share, its_share)
+    warn_of_left_out(dictionary.path, left_out)
     used = [side.forms.lemmatizer and side.forms.lemmatizer.name for side in sides]
     return Fit(dictionary, turned, entries, of_sides[2], inflected, of_sides[1], (used[0], used[1]), examples)

@@ -116,7 +116,7 @@ def test_links_are_those_of_both_directions(
         eflomal.Aligner().align(*texts, *files, priors_input=lines)
     pairs = ((source.split(), target.split()) for source, target in zip(*texts, strict=True))
     bitext = BitextBuilder(*NORMALIZERS).add_pairs(pairs).bitext()
-    known = read_priors(priors / "eflomal.priors" if with_priors else None, None, NORMALIZERS)
+    known = read_priors(priors / "eflomal.priors" if with_priors else None, [], NORMALIZERS, bitext)
     for way, file in zip(("forward", "reverse"), files, strict=True):
         assert file.read_bytes() == b"".join(
             part.lines() for part in decode(estimate(bitext, priors=known), bitext, way)

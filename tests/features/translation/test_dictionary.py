@@ -15,6 +15,8 @@ from aligner.model.unsupervised import align
 from corpora.alignment import Links
 from corpora.bitext import Bitext, BitextBuilder, read_bitext
 from corpora.dictionaries import Dictionary, Entry
+from corpora.dictionaries.lines import MOST_WORDS
+from corpora.left_out import LeftOut
 from corpora.normalize import Normalizer
 from corpora.readers import open_corpus
 from features.translation.dictionary import COUNT, EXAMPLES, FORM, PHRASE, Fit, count_entries
@@ -96,6 +98,7 @@ def test_languages_or_else_words_say_which_side_is_which() -> None:
         (text, ("en", "fr"), False),
     ):
         assert counted(given, dictionary_of(("b", "a"), languages=languages))[1].turned == is_turned
+    assert counted(text_of("a", "b", ("src", "xx")), dictionary_of(("a", "b"), languages=("en", None)))[1].both == 1
     found, _ = counted(text, dictionary_of(*turned), dictionary_of(("house", "maison"), languages=("en", "fr")))
     assert found == {("house", "maison"): COUNT, ("cat", "chat"): COUNT}  # what both list counts once
 
@@ -111,6 +114,11 @@ def test_entries_are_tokenised_as_the_text_is() -> None:
     text = BitextBuilder(*NORMALIZERS).add_pairs([(["o'brien"], ["東", "京"])]).bitext()
     counts, _ = count_entries([dictionary_of(("O'Brien", "東京"))], text, (NORMALIZERS[0], tokenizing))
     assert {*counts} == {("o'brien", "東"), ("o'brien", "京")}
+    with pytest.warns(LeftOut, match=rf"^D: left out: 1 entries of more than {MOST_WORDS} words on a side \(give"):
+        counts, _ = count_entries(
+            [dictionary_of(("O'Brien", "東" * (MOST_WORDS + 1)))], text, (NORMALIZERS[0], tokenizing)
+        )
+    assert not counts
 
 
 def test_a_dictionary_is_added_to_priors(make_bitext: Callable[..., Bitext], tmp_path: Path) -> None:
