@@ -26,6 +26,11 @@ PHRASE = 0.5
 MOST_FORMS = 8
 """Words of a phrase whose forms are looked for."""
 
+LEAST_FIT, JUDGED = 0.02, 100
+"""Entries with both sides in the text for one with one side, at least: a dictionary of another language has fewer, and
+its other entries would teach wrong pieces.  Below so many entries with one side it is not judged.
+"""
+
 EXAMPLES = 10
 
 Counts = Mapping[tuple[str, str], float]
@@ -50,6 +55,11 @@ class Fit:
     lemmatizers: tuple[str | None, str | None] = (None, None)
     examples: Sequence[tuple[str, str]] = ()
 
+    @property
+    def fits(self) -> bool:
+        """Whether entries count that have not both sides in the text."""
+        return self.one < JUDGED or self.both >= LEAST_FIT * self.one
+
     def __str__(self) -> str:
         languages = "-".join(language or "?" for language in self.dictionary.languages)
         known = "" if languages == "?-?" else f", {languages}"
@@ -58,7 +68,8 @@ class Fit:
         by = f", lemmas by {' and '.join(lemmas)}" if lemmas else ""
         inflected = f" ({self.forms:,} inflected)" if self.forms else ""
         counts = f"{self.entries:,} entries, {self.both:,} of them in the text{inflected}, {self.one:,} with one side"
-        return f"{self.dictionary.path}: {self.dictionary.form}{known}{turned}: {counts}{by}"
+        few = "" if self.fits else "; too few for one of these languages: only entries with both sides count"
+        return f"{self.dictionary.path}: {self.dictionary.form}{known}{turned}: {counts}{by}{few}"
 
 
 def count_entries(
@@ -145,6 +156,7 @@ def _add(
     """Add the counts of a dictionary.  weights: of what was counted; what is there again counts as the heaviest."""
     entries, of_sides, inflected, left_out = 0, Counter[int](), 0, Counter[str]()
     examples, seen = list[tuple[str, str]](), set[_Entry]()
+    rest: defaultdict[tuple[str, str], float] = defaultdict(float)  # of entries without both sides in the text
     for headwords, translations, weight in dictionary.entries:
         pair = (translations, headwords) if turned else (headwords, translations)
         found = [
@@ -170,9 +182,13 @@ def _add(
                 continue
             weights[entry] = weight
             count = COUNT * more * (PHRASE if most > 1 else 1.0) / most
+            where = counts if known and its_known else rest
             for one, other in product(ones, others):
                 for (word, share), (translation, its_share) in product(one, other):
-                    counts[word, translation] += count * min(share, its_share)
+                    where[word, translation] += count * min(share, its_share)
     warn_of_left_out(dictionary.path, left_out)
     used = [side.forms.lemmatizer and side.forms.lemmatizer.name for side in sides]
-    return Fit(dictionary, turned, entries, of_sides[2], inflected, of_sides[1], (used[0], used[1]), examples)
+    fit = Fit(dictionary, turned, entries, of_sides[2], inflected, of_sides[1], (used[0], used[1]), examples)
+    for words_of_both, count in rest.items() if fit.fits else ():
+        counts[words_of_both] += count
+    return fit

@@ -19,7 +19,7 @@ from corpora.dictionaries.lines import MOST_WORDS
 from corpora.left_out import LeftOut
 from corpora.normalize import Normalizer
 from corpora.readers import open_corpus
-from features.translation.dictionary import COUNT, EXAMPLES, FORM, PHRASE, Fit, count_entries
+from features.translation.dictionary import COUNT, EXAMPLES, FORM, JUDGED, PHRASE, Fit, count_entries
 from features.translation.priors import read_priors
 from features.translation.training import usual_settings
 
@@ -67,6 +67,15 @@ def test_entries_count_that_have_a_side_in_the_text() -> None:
     assert (fit.both, fit.one, fit.examples) == (1, 2, [("a", "x")])
     found, fit = counted(text, dictionary_of(*entries), whole=True)
     assert found == dict.fromkeys(entries, COUNT)
+
+
+def test_of_a_dictionary_of_another_language_only_what_has_both_sides_counts() -> None:
+    """Here as many others as it may have not to be judged, and one more."""
+    text = text_of("a b", "x")
+    for others, expected in ((JUDGED - 1, JUDGED), (JUDGED, 1)):
+        found, fit = counted(text, dictionary_of(("a", "x"), *(("b", f"z{number}") for number in range(others))))
+        assert (len(found), fit.fits) == (expected, expected > 1)
+        assert ("too few" in str(fit)) != fit.fits
 
 
 def test_words_stand_for_their_forms_in_the_text() -> None:
