@@ -2,8 +2,8 @@
 
     python scripts/dictionaries.py --write
 
-The dictionaries are those of Debian's packages dict-freedict-* and edict; lemmas need simplemma. The default weights
-have learnt from none of these gold sets. Some minutes.
+The dictionaries are those of Debian's packages dict-freedict-*; lemmas need simplemma. The default weights have learnt
+from none of these gold sets. Some minutes.
 """
 
 from __future__ import annotations

@@ -97,17 +97,16 @@ def _describe_dictionary(path: str, texts: Sequence[str], reading: Reading, sett
         bitext = read_bitext([corpus], *normalizers)
     dictionary = read_dictionary(path, (bitext.source.language, bitext.target.language))
     _, (fit,) = count_entries([dictionary], bitext, normalizers, whole=not texts)
-    lemmatizers = ", ".join(dict.fromkeys(filter(None, fit.lemmatizers)))
     in_text = {
         "headwords_are_of": "the target" if fit.turned else "the source",
         "entries_in_text": fit.both,
         "entries_inflected_in_text": fit.forms,
-        "entries_with_one_side_in_text": fit.one,
-        "lemmas": lemmatizers or None,
+        "entries_with_one_side": fit.one,
+        "lemmas": fit.lemmas or None,
     }
     return {
         "format": dictionary.form,
-        "languages": "-".join(language or "?" for language in dictionary.languages),
+        "languages": fit.languages,
         "entries": fit.entries,
         **(in_text if texts else {}),
         "examples": [f"{source} = {target}" for source, target in fit.examples],

@@ -56,16 +56,23 @@ class Fit:
     examples: Sequence[tuple[str, str]] = ()
 
     @property
+    def languages(self) -> str:
+        return "-".join(language or "?" for language in self.dictionary.languages)
+
+    @property
+    def lemmas(self) -> str:
+        """The names of the lemmatisers, each once."""
+        return " and ".join(name for name in dict.fromkeys(self.lemmatizers) if name)
+
+    @property
     def fits(self) -> bool:
         """Whether entries count that have not both sides in the text."""
         return self.one < JUDGED or self.both >= LEAST_FIT * self.one
 
     def __str__(self) -> str:
-        languages = "-".join(language or "?" for language in self.dictionary.languages)
-        known = "" if languages == "?-?" else f", {languages}"
+        known = f", {self.languages}" if any(self.dictionary.languages) else ""
         turned = ", headwords of the target" if self.turned else ""
-        lemmas = [name for name in dict.fromkeys(self.lemmatizers) if name]
-        by = f", lemmas by {' and '.join(lemmas)}" if lemmas else ""
+        by = f", lemmas by {self.lemmas}" if self.lemmas else ""
         inflected = f" ({self.forms:,} inflected)" if self.forms else ""
         counts = f"{self.entries:,} entries, {self.both:,} of them in the text{inflected}, {self.one:,} with one side"
         few = "" if self.fits else "; too few for one of these languages: only entries with both sides count"
