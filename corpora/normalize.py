@@ -11,6 +11,7 @@ from threading import Lock
 from anyascii import anyascii
 
 from corpora import SettingError
+from corpora.lemmas import find_lemmatizer
 from corpora.threads import shared_property
 
 SNOWBALL_CODES = {
@@ -18,6 +19,9 @@ SNOWBALL_CODES = {
     "hu": "hungarian", "it": "italian", "nl": "dutch", "no": "norwegian", "pt": "portuguese", "ro": "romanian",
     "ru": "russian", "sv": "swedish",
 }  # fmt: skip
+LEMMAS = "lemmas:"
+"""What begins a `Normalizer.stem` that is of a lemmatiser, before its language."""
+
 # Letters that have no decomposition into a base letter and a mark.
 _WRITTEN_OUT = {"æ": "ae", "œ": "oe", "ß": "ss", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ħ": "h", "ı": "i"}
 _WRITTEN_OUT |= {"Æ": "AE", "Œ": "OE", "ẞ": "SS", "Ø": "O", "Ł": "L", "Đ": "D", "Ð": "D", "Þ": "TH", "Ħ": "H"}
@@ -99,9 +103,9 @@ class Normalizer:
 
     casefold: Unicode case folding.  tokenize: split with nltk's Toktok instead of at ASCII whitespace only, also full
     stops within a line, and take each UNSPACED character for a word.  stem: Snowball language, by name or ISO 639-1
-    code; None keeps words whole.  keep: characters that stay inside words where they are between letters, as
-    apostrophes between Cyrillic letters always do.
-    Raises SettingError if there is no Snowball stemmer for the language, and for `keep` without effect.
+    code, or LEMMAS and a code, for lemmas of `find_lemmatizer`; None keeps words whole.  keep: characters that stay
+    inside words where they are between letters, as apostrophes between Cyrillic letters always do.
+    Raises SettingError if there is no stemmer or lemmatiser for the language, and for `keep` without effect.
     """
 
     casefold: bool = True
@@ -114,7 +118,11 @@ class Normalizer:
             raise SettingError("`keep` has no effect without `tokenize`")
         if any(c.isalnum() or c.isspace() for c in self.keep):
             raise SettingError(f"`keep` names characters that are no letters, digits or spaces, not {self.keep!r}")
-        if self.stem is not None and self.stem not in {*SNOWBALL_CODES, *SNOWBALL_CODES.values()}:
+        if self.stem is not None and self.stem.startswith(LEMMAS):
+            language = self.stem.removeprefix(LEMMAS)
+            if find_lemmatizer(language) is None:
+                raise SettingError(f"no lemmatiser for the language '{language}' (install aligner[lemmas])")
+        elif self.stem is not None and self.stem not in {*SNOWBALL_CODES, *SNOWBALL_CODES.values()}:
             known = ", ".join(f"{code} ({name})" for code, name in SNOWBALL_CODES.items())
             raise SettingError(f"no stemmer for the language '{self.stem}' (known are {known})")
 
@@ -123,9 +131,12 @@ class Normalizer:
 
     @shared_property
     def _stem(self) -> Callable[[str], str]:
+        name = self.stem or ""
+        if lemmatizer := find_lemmatizer(name.removeprefix(LEMMAS)) if name.startswith(LEMMAS) else None:
+            lemmas = lemmatizer.lemmas
+            return lambda word: next(iter(lemmas(word)), word)
         from nltk.stem.snowball import SnowballStemmer
 
-        name = self.stem or ""
         stemmer, lock = SnowballStemmer(SNOWBALL_CODES.get(name, name)), Lock()
 
         def stem(word: str) -> str:

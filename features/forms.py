@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 
-from features.lemmas import find_lemmatizer
+from corpora.lemmas import find_lemmatizer
 
 LEAST, SHARE = 4, 0.65
 """Letters that words have in common at their beginning, at least, and their share of a dictionary's word."""
@@ -49,6 +49,7 @@ class Forms:
     def __init__(self, words: Collection[str], language: str | None = None) -> None:
         self.lemmatizer = find_lemmatizer(language)
         self._words, self._sorted = words, sorted(words)
+        self._beginnings = {word[:LEAST] for word in self._sorted}
         self._listed: defaultdict[str, list[str]] = defaultdict(list)
         self._found: dict[str, Sequence[str]] = {}
         for word in words:
@@ -67,7 +68,7 @@ class Forms:
         return found
 
     def _beginning_like(self, word: str) -> Sequence[str]:
-        if len(word) < LEAST:
+        if len(word) < LEAST or word[:LEAST] not in self._beginnings:
             return ()
         begin = word[: max(LEAST, math.ceil(SHARE * len(word)))]
         first = bisect_left(self._sorted, begin)

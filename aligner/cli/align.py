@@ -189,6 +189,7 @@ def align_without_model(
         from aligner.model.unsupervised import OwnText
         from corpora.link_files import kind_of_links
         from corpora.readers import open_text
+        from corpora.stemming import describe_stems
         from corpora.symmetrize import DIRECTIONS
 
         corpus = skipping(open_text(source, target, settings.reading))
@@ -204,6 +205,8 @@ def align_without_model(
         other = open_other_tokens(output.remap, text.corpus or corpus, text.normalizers, paths, settings.reading)
         if not output.quiet:
             say(corpus.description())
+            if settings.stem:
+                say(describe_stems(text.normalizers))
         statistics, pairs = text.estimate(show), text.pairs
         on_statistics(statistics)
         normalizers = text.normalizers

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from aligner.cli.messages import refuse_idle, say
+from aligner.cli.messages import refuse_idle, say, tell_fit
 from aligner.cli.options import QUIET, argument, command, data_option, output_option
 from aligner.cli.signals import SIGNALLED, WORDS, ignore_signals, keep_what_there_is, noted_signal
 from aligner.model.settings import AlignSettings
@@ -16,13 +16,13 @@ from corpora.errors import counted
 from corpora.reading import Reading
 
 
-@command(threads=True, hidden="source target")
+@command(threads=True, hidden="source target columns")
 def annotate(
     source: str = argument("SRC", "Source text."),
     target: str | None = argument("TGT", "Target text; none where SRC is a whole corpus.", None),
     *,
     output: str = output_option(..., "To PREFIX.L1, PREFIX.L2, PREFIX.wa, PREFIX.journal.", "o", metavar="PREFIX"),
-    settings: Annotated[AlignSettings, "model tokenize"],
+    settings: Annotated[AlignSettings, "model tokenize keep stem dictionary"],
     reading: Reading,
     order: Literal["random", "unsure", "given"] = data_option(
         "random", "At random, for a fair sample; the least probable links first; or as given."
@@ -66,7 +66,7 @@ def annotate(
             corpus = open_for_model(loaded, model, source, target, reading)
         corpus.rereadable()
         listening = opened.enter_context(listen(HOST, port))
-        loaded = model_of_text(corpus, show, tokenize=settings.tokenize) if model is None else loaded
+        loaded = model_of_text(corpus, settings, show, tell_fit(quiet)) if model is None else loaded
         session = Session(
             read_text(corpus, loaded), loaded, output, annotator=annotator, order=order, seed=seed, number=number,
             learns=model is None,

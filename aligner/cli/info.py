@@ -102,6 +102,7 @@ def _describe_dictionary(path: str, texts: Sequence[str], reading: Reading, sett
         "entries_in_text": fit.both,
         "entries_inflected_in_text": fit.forms,
         "entries_with_one_side": fit.one,
+        "fits": fit.fits,
         "lemmas": fit.lemmas or None,
     }
     return {

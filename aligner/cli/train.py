@@ -15,13 +15,11 @@ from aligner.cli.outputs import Output
 from aligner.cli.signals import SIGNALLED, WORDS, ignore_signals, keep_what_there_is, noted_signal
 from aligner.model.settings import AlignSettings
 from aligner.progress import Hooks, progress_bar
-from corpora.errors import CorpusError
 from corpora.reading import Reading
 from corpora.settings import changed
 
 if TYPE_CHECKING:
     from aligner.model.model import Model
-    from aligner.model.streaming import Normalizers
     from aligner.solvers import TracePoint
     from aligner.training.settings import CountSettings, LearnSettings
     from corpora.corpus import Corpus
@@ -38,9 +36,8 @@ def train(
     *,
     reading: Reading,
     others: Annotated[AlignSettings, "links"],
-    text: Annotated[AlignSettings, "tokenize keep sample priors dictionary"],
+    text: Annotated[AlignSettings, "tokenize keep stem sample priors dictionary"],
     skip: Annotated[AlignSettings, "max_length skip_bad"],
-    stem: bool = data_option(False, "Count Snowball stems of the two languages.", hidden=True),
     case_fold: bool = data_option(True, "Count words whatever their case.", hidden=True),
     update: str | None = data_option(None, "Add the text to this model, whose weights stay.", metavar="MODEL"),
     statistics: str | None = data_option(
@@ -89,6 +86,7 @@ def train(
         from aligner.training.inputs import Inputs
         from aligner.training.train import learn_on, train_on, update_on
         from corpora.apostrophes import as_option, tokenizing
+        from corpora.stemming import describe_stems, stemming
         from features.translation.counting import THIS_MACHINE
 
         engine = THIS_MACHINE
@@ -99,7 +97,7 @@ def train(
         of_learning: dict[str, Any] = {"gold": gold, "links": others.links, "trace": trace}
         of_text: dict[str, Any] = dict.fromkeys(changed(text), True)
         of_text |= {"source": reading.source, "target": reading.target}
-        of_text |= {"stem": stem, "no_case_fold": not case_fold, "cluster": to.cluster}
+        of_text |= {"no_case_fold": not case_fold, "cluster": to.cluster}
         if update is not None:
             why = "with --update, which changes a model's statistics only"
             refuse_idle(
@@ -133,11 +131,15 @@ def train(
             normalizers = tokenizing(text.tokenize, text.keep, inputs.texts)
             if text.keep is None and as_option(normalizers) and not to.quiet:
                 say(f'apostrophes are letters of the text, as --keep "{as_option(normalizers)}" says')
-            normalizers = _normalizers(inputs.texts[0], stem, case_fold, normalizers)
+            if text.stem:
+                normalizers = stemming(normalizers, inputs.texts[0])
+                if not to.quiet:
+                    say(describe_stems(normalizers))
+            source, target = (replace(side, casefold=case_fold) for side in normalizers)
             count = replace(
                 count,
                 languages=(reading.source, reading.target),
-                normalizers=normalizers,
+                normalizers=(source, target),
                 priors=text.priors,
                 dictionary=text.dictionary,
                 sample=text.sample,
@@ -170,17 +172,6 @@ def train(
     if strict and training is not None and not made.record.get("converged", True):
         say(f"not converged: {made.record['status']} (raise --set max_passes or tolerance)")
         raise typer.Exit(NOT_CONVERGED)
-
-
-def _normalizers(first: "Corpus", stem: bool, case_fold: bool, tokenizing: "Normalizers") -> "Normalizers":
-    """The normalizers of both sides; stems are of the languages of the first corpus."""
-    languages = first.source_language, first.target_language
-    if stem and None in languages:
-        raise CorpusError(first.name, 0, "its languages are not known", hint="give --source and --target for --stem")
-    source, target = languages if stem else (None, None)
-    sides = zip(tokenizing, (source, target), strict=True)
-    first_side, second_side = (replace(side, casefold=case_fold, stem=stem) for side, stem in sides)
-    return first_side, second_side
 
 
 def _save(made: "Model", path: str, *, force: bool) -> str:

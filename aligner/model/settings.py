@@ -43,6 +43,7 @@ class AlignSettings:
     offset: added to the score of every edge; above 0 there are more links.
     tokenize: split off punctuation and characters of scripts without spaces; the links count these tokens.
     keep: characters inside words that are not split off, see `corpora.apostrophes.tokenizing`.
+    stem: count words by the lemmas or stems of `source` and `target`, see `corpora.stemming`; for little text.
     columns, source, target, untranslated: how a corpus is read, see `corpora.readers.open_corpus`.
     shard: (i, n), the i-th of n parts.
     max_length, long_pairs: pairs with more words on a side, 2,409 by default, have no links, see `corpora.skipping`.
@@ -69,7 +70,7 @@ class AlignSettings:
     )
     offset: float = setting(
         0.0,
-        "More links (above 0; 1.5 for high recall) or fewer (below 0); -1 to 1 is usual.",
+        "More links (above 0; 1.5 for high recall) or fewer (below 0: for precision, or if gold has possible links).",
         panel="Links",
         metavar="S",
     )
@@ -81,6 +82,7 @@ class AlignSettings:
         hidden=True,
         shown="apostrophes, if they are letters of the text",
     )
+    stem: bool = _data(False, "Count words by lemmas or stems of the two languages: for little text.", hidden=True)
     columns: tuple[str, str] | None = same(Reading, "columns")
     shard: tuple[int, int] | None = _data(
         None, "Align the I-th of N equal parts only (with -m).", metavar="I/N", hidden=True, parser=parse_shard
@@ -139,7 +141,7 @@ class AlignSettings:
         refuse_pairs(
             changed(self),
             (
-                "unsupervised decoding null iterations seconds priors dictionary sample tokenize keep",
+                "unsupervised decoding null iterations seconds priors dictionary sample tokenize keep stem",
                 "model",
                 "which is trained already",
             ),

@@ -12,6 +12,7 @@ from aligner.errors import SettingError
 from aligner.losses.capacity import LinkRewards
 from aligner.model.decoding import Alignments, best_alignments
 from aligner.model.default import default_model, with_links
+from aligner.model.model import Model
 from aligner.model.operating_point import fitting_offset
 from aligner.model.settings import THRESHOLD, AlignSettings
 from aligner.model.streaming import (
@@ -35,6 +36,7 @@ from corpora.ragged import Lists
 from corpora.readers import open_text
 from corpora.settings import changed
 from corpora.skipping import MAX_LENGTH, Skipping
+from corpora.stemming import stemming
 from corpora.threads import map_threads
 from features.statistics import CorpusStatistics
 from features.translation.dictionary import Fit
@@ -125,6 +127,8 @@ class OwnText:
         refuse_links(settings.links, normalizers)
         if isinstance(text, Corpus):
             assert corpus is not None
+            if settings.stem:
+                normalizers = stemming(normalizers, corpus)
             counted = [corpus]
             if settings.sample is not None:
                 pairs = check_corpus(corpus)
@@ -148,16 +152,21 @@ class OwnText:
         chosen = self.settings
         if chosen.unsupervised is not None or chosen.decoding is not None:
             return self.decode(statistics, chosen.decoding)
-        candidates = chosen.candidates or "likely"
-        alone = default_model(statistics, normalizers=self.normalizers, candidates=candidates)
-        others = [kind_of_links(one) for one in chosen.links]
-        model = with_links(alone, [kind for kind, _ in others])
-        fitting = fitting_offset(model if self.links else alone, self.bitext, self.links)
-        model = model.with_offset(fitting).with_offset(chosen.offset)
+        model = self.model(statistics)
         if chosen.sample is None or self.corpus is None:
             return self._with_lines(model.align_text(self.bitext, self.links))
-        streams = [LinksFile.open(file, self.corpus.lengths()) for _, file in others]
+        files = [kind_of_links(one)[1] for one in chosen.links]
+        streams = [LinksFile.open(file, self.corpus.lengths()) for file in files]
         return align_lines(model, self.corpus, read_again(self.corpus, self.pairs), streams)
+
+    def model(self, statistics: CorpusStatistics) -> Model:
+        """The model that aligns the text: statistics of it, and the default weights at the offset that it needs."""
+        languages = self.bitext.source.language, self.bitext.target.language
+        candidates = self.settings.candidates or "likely"
+        alone = default_model(statistics, self.normalizers, languages, candidates=candidates)
+        model = with_links(alone, [kind_of_links(one)[0] for one in self.settings.links])
+        fitting = fitting_offset(model if self.links else alone, self.bitext, self.links)
+        return model.with_offset(fitting).with_offset(self.settings.offset)
 
     def decode(self, statistics: CorpusStatistics, decoding: str | None) -> Parts:
         """Align by translation models alone."""
@@ -191,7 +200,7 @@ def align(
     if isinstance(text, str | os.PathLike):
         read = OwnText.of(skipping(open_text(text, target, settings.reading)), settings, on_progress=on_progress)
     else:
-        of_files = "tokenize", "keep", *vars(settings.reading), "max_length", "long_pairs", "skip_bad", "sample"
+        of_files = "tokenize", "keep", "stem", *vars(settings.reading), "max_length", "long_pairs", "skip_bad", "sample"
         for name in (name for name in of_files if name in changed(settings)):
             raise SettingError(f"`{name}` is for text in files (leave it out)")
         bitext = (

@@ -12,9 +12,10 @@ from corpora.dictionaries.glosses import translations
 from corpora.errors import NO_UTF8, BrokenLine, quoted
 from corpora.files import UTF8_BOM, StrPath, open_bytes, read_lines
 
-_EDICT = re.compile(r"([^\s\[/]+)\s+(?:\[([^\]]*)\]\s*)?/(.*?)(?:/\(P\))?(?:/EntL\w+)?/?")
+_EDICT = re.compile(r"([^\s\[/]+)\s+(?:\[([^\]]*)\]\s*)?/(.*)")
 _CEDICT = re.compile(r"([^\[\]/\s]+\s+[^\[\]/]+?)\s+\[([^\]]*)\]\s*/(.*)")
 _ABOUT = "？？？"  # the headword of the line with the file's date
+_NUMBER = "EntL"  # what the number of an entry begins with, which stands after its glosses
 _MARK = re.compile(r"\([^()]*\)")  # as (ik), of a headword
 
 
@@ -53,7 +54,8 @@ def _read_cedict(path: StrPath, languages: Languages, left_out: Counter[str]) ->
 
 
 def _entry(headwords: Sequence[str], glosses: str, left_out: Counter[str]) -> Iterator[Entry]:
-    words = chain.from_iterable([translations(gloss, left_out) for gloss in glosses.split("/")])
+    found = [gloss for gloss in glosses.split("/") if not gloss.startswith(_NUMBER)]
+    words = chain.from_iterable([translations(gloss, left_out) for gloss in found])
     return entry_of(filter(None, headwords), words, left_out)
 
 

@@ -3,7 +3,8 @@
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 MOST_WORDS, MOST_LETTERS = 6, 60
 """Of a translation: what is longer explains the word."""
@@ -43,35 +44,42 @@ _BEFORE = re.compile(
 _AFTER = re.compile(r"\s\d{1,2}\.$")
 _UNCLOSED = re.compile(r"^.*[)\]}>）]|[(\[{<（].*$", re.DOTALL)
 _PLACEHOLDER = re.compile(rf"{_SOMEBODY}(?:\s?/\s?{_SOMEBODY})*|[~～〜]")
-_ENDS = ' \t\r\n….!?,;:"“”„«»*=…·'
+_ENDS = ' \t\r\n….!?,;:"“”„«»*=…·~～〜'
 _ABBREVIATION = re.compile(r"\w{1,2}\.|.*\.\w+\.|\w{1,5}\. \w{1,5}\.")
 
 
-def translations(gloss: str, left_out: Counter[str] | None = None) -> list[str]:
+def translations(gloss: str, left_out: Counter[str] | None = None) -> Sequence[str]:
     """The words and phrases in a gloss that translate the word; none in a note or a long definition, which are counted.
 
     >>> translations("1. (of a machine) to operate sth. <v>, to run; colo(u)r")
-    ['operate', 'run', 'color', 'colour']
+    ('operate', 'run', 'color', 'colour')
     """
+    found, missed = _taken_apart(gloss)
+    if missed and left_out is not None:
+        left_out.update(missed)
+    return found
+
+
+@lru_cache(1 << 16)  # more than half of the glosses of a large dictionary stand there more than once
+def _taken_apart(gloss: str) -> tuple[Sequence[str], Mapping[str, int]]:
+    """What translates the word, and how much of what does not is in a gloss."""
     if _is_plain(gloss, MOST_WORDS):
-        return [gloss] if gloss else []
+        return (gloss,) if gloss else (), {}
     listed = _TAG.sub("", gloss).strip().split(", ")  # most glosses have no other marks, which saves half of the time
     is_list = all(one and " or " not in one and _is_plain(one, _LONGEST_OF_LIST) for one in listed)
     if is_list and not listed[-1].startswith("and "):
-        return [*dict.fromkeys(listed)]
-    counts = Counter[str]() if left_out is None else left_out
+        return tuple(dict.fromkeys(listed)), {}
     if _NOTE.match(gloss):
-        counts[NOTES] += 1
-        return []
-    found = dict[str, None]()
+        return (), {NOTES: 1}
+    found, missed = dict[str, None](), Counter[str]()
     for text in _without_labels(gloss):
         for part in _parts(text):
             if words := _clean(part):
                 if words.count(" ") < MOST_WORDS and len(words) <= MOST_LETTERS:
                     found[words] = None
                 else:
-                    counts[DEFINITIONS] += 1
-    return [*found]
+                    missed[DEFINITIONS] += 1
+    return tuple(found), missed
 
 
 def _is_plain(text: str, most: int) -> bool:

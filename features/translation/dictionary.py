@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import islice, product
 
 from corpora.bitext import Bitext
 from corpora.corpus import Languages
@@ -29,6 +29,11 @@ MOST_FORMS = 8
 LEAST_FIT, JUDGED = 0.02, 100
 """Entries with both sides in the text for one with one side, at least: a dictionary of another language has fewer, and
 its other entries would teach wrong pieces.  Below so many entries with one side it is not judged.
+"""
+
+MOST_ONE = 3000
+"""About so many entries with one side in the text count, evenly chosen: what they teach is how pieces of words are
+translated, for which these suffice.
 """
 
 EXAMPLES = 10
@@ -99,9 +104,9 @@ def count_entries(
         known = [ours if ours in CODES else its or ours for ours, its in zip(languages, theirs, strict=True)]
         languages = known[0], known[1]
     sides = [_Side(*side) for side in zip(normalizers, vocabularies, languages, strict=True)]
-    counts: defaultdict[tuple[str, str], float] = defaultdict(float)
-    weights: dict[_Entry, float] = {}
-    return counts, [_add(counts, weights, one, turned, sides, whole) for one, turned in oriented]
+    counter = _Counter(sides)
+    fits = [_add(counter, one, turned, sides, whole) for one, turned in oriented]
+    return counter.counts, fits
 
 
 def _code(language: str | None) -> str | None:
@@ -136,66 +141,77 @@ class _Side:
     def __init__(self, normalizer: Normalizer, vocabulary: Collection[str], language: str | None) -> None:
         self._normalizer, self._vocabulary = normalizer, vocabulary
         self.forms = Forms(vocabulary, language)
-        self._options: dict[str, Options] = {}
+        self._found: dict[str, bool] = {}  # by token
 
-    def options(self, phrase: str) -> tuple[list[Options], bool, bool]:
-        """For each word of a phrase what stands for it; whether all do in the text, and whether all do as they are."""
-        tokens = self._normalizer.tokens(phrase) if self._normalizer.tokenize else phrase.split()
-        options = [self._options.get(token) or self._look_up(token) for token in tokens]
-        exact = all(words[0][0] in self._vocabulary for words in options)
-        known = exact or all(len(words) > 1 or words[0][0] in self._vocabulary for words in options)
-        return [words[:1] for words in options] if len(options) > MOST_FORMS else options, known, exact
+    def knows(self, phrase: str) -> bool:
+        """Whether the text has each word of a phrase, in some form."""
+        return all(map(self._has, self.tokens(phrase)))
 
-    def _look_up(self, token: str) -> Options:
-        word = self._normalizer.word(token)
-        found = self._options[token] = [(word, 1.0), *((form, FORM) for form in self.forms.of(word))]
+    def tokens(self, phrase: str) -> list[str]:
+        return self._normalizer.tokens(phrase) if self._normalizer.tokenize else phrase.split()
+
+    def options(self, phrase: str) -> tuple[list[Options], bool]:
+        """For each word of a phrase what stands for it, the word first; whether the text has all as they are."""
+        words = [*map(self._normalizer.word, self.tokens(phrase))]
+        forms = [self.forms.of(word) if len(words) <= MOST_FORMS else () for word in words]
+        options = [[(word, 1.0), *((form, FORM) for form in its)] for word, its in zip(words, forms, strict=True)]
+        return options, all(word in self._vocabulary for word in words)
+
+    def _has(self, token: str) -> bool:
+        found = self._found.get(token)
+        if found is None:
+            word = self._normalizer.word(token)
+            found = self._found[token] = word in self._vocabulary or bool(self.forms.of(word))
         return found
 
 
-def _add(
-    counts: defaultdict[tuple[str, str], float],
-    weights: dict[_Entry, float],
-    dictionary: Dictionary,
-    turned: bool,
-    sides: Sequence[_Side],
-    whole: bool,
-) -> Fit:
-    """Add the counts of a dictionary.  weights: of what was counted; what is there again counts as the heaviest."""
-    entries, of_sides, inflected, left_out = 0, Counter[int](), 0, Counter[str]()
-    examples, seen = list[tuple[str, str]](), set[_Entry]()
-    rest: defaultdict[tuple[str, str], float] = defaultdict(float)  # of entries without both sides in the text
-    for headwords, translations, weight in dictionary.entries:
-        pair = (translations, headwords) if turned else (headwords, translations)
-        found = [
-            [(phrase, *side.options(phrase)) for phrase in phrases] for side, phrases in zip(sides, pair, strict=True)
-        ]
-        for (source, ones, known, exact), (target, others, its_known, its_exact) in product(*found):
-            entries += 1
-            if not (known or its_known or whole) or not (ones and others):
-                continue
-            most = max(len(ones), len(others))
-            if most > MOST_WORDS:  # as words of the text, where it is tokenised
-                left_out[TOO_LONG] += 1
-                continue
-            entry = tuple(words[0][0] for words in ones), tuple(words[0][0] for words in others)
-            if entry not in seen:
-                seen.add(entry)
-                of_sides[known + its_known] += 1
-                inflected += known and its_known and not (exact and its_exact)
-                if (whole or (known and its_known)) and len(examples) < EXAMPLES:
-                    examples.append((source, target))
-            more = weight - weights.get(entry, 0.0)
-            if more <= 0.0:
-                continue
-            weights[entry] = weight
+class _Counter:
+    """Counts of word pairs; of an entry that is there again the heaviest counts."""
+
+    def __init__(self, sides: Sequence[_Side]) -> None:
+        self.counts: defaultdict[tuple[str, str], float] = defaultdict(float)
+        self._sides = sides
+        self._weights: dict[_Entry, float] = {}
+
+    def add(self, source: str, target: str, weight: float) -> bool:
+        """Count the words of an entry; whether the text has all of them as they are."""
+        (ones, exact), (others, its_exact) = self._sides[0].options(source), self._sides[1].options(target)
+        most = max(len(ones), len(others))
+        entry = tuple(words[0][0] for words in ones), tuple(words[0][0] for words in others)
+        more = weight - self._weights.get(entry, 0.0)
+        if more > 0.0:
+            self._weights[entry] = weight
             count = COUNT * more * (PHRASE if most > 1 else 1.0) / most
-            where = counts if known and its_known else rest
             for one, other in product(ones, others):
                 for (word, share), (translation, its_share) in product(one, other):
-                    where[word, translation] += count * min(share, its_share)
-    warn_of_left_out(dictionary.path, left_out)
+                    self.counts[word, translation] += count * min(share, its_share)
+        return exact and its_exact
+
+
+def _add(counter: _Counter, dictionary: Dictionary, turned: bool, sides: Sequence[_Side], whole: bool) -> Fit:
+    """Add the counts of a dictionary."""
+    entries, inflected, left_out = 0, 0, Counter[str]()
+    both, rest = dict[tuple[str, str], float](), dict[tuple[str, str], float]()  # the weights of entries by their sides
+    for headwords, translations, weight in dictionary.entries:
+        entries += len(headwords) * len(translations)
+        pair = (translations, headwords) if turned else (headwords, translations)
+        found = [[(one, side.knows(one)) for one in phrases] for side, phrases in zip(sides, pair, strict=True)]
+        for (source, known), (target, its_known) in product(*found):
+            if not (known or its_known or whole):
+                continue
+            fewest, most = sorted((len(sides[0].tokens(source)), len(sides[1].tokens(target))))
+            if most > MOST_WORDS:  # as words of the text, where it is tokenised
+                left_out[TOO_LONG] += 1
+            elif fewest:
+                where = both if known and its_known else rest
+                where[source, target] = max(where.get((source, target), 0.0), weight)
+    for (source, target), weight in both.items():
+        inflected += not counter.add(source, target, weight)
     used = [side.forms.lemmatizer and side.forms.lemmatizer.name for side in sides]
-    fit = Fit(dictionary, turned, entries, of_sides[2], inflected, of_sides[1], (used[0], used[1]), examples)
-    for words_of_both, count in rest.items() if fit.fits else ():
-        counts[words_of_both] += count
+    examples = [*islice(both if both or not whole else rest, EXAMPLES)]
+    fit = Fit(dictionary, turned, entries, len(both), inflected, len(rest), (used[0], used[1]), examples)
+    step = 1 if whole else max(1, len(rest) // MOST_ONE)
+    for source, target in islice(rest, 0, None, step) if fit.fits else ():
+        counter.add(source, target, rest[source, target])
+    warn_of_left_out(dictionary.path, left_out)
     return fit

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from corpora.lemmas import find_lemmatizer
 from features.forms import LEAST, MOST, SHARE, SHARE_OF_FORM, Forms, spellings
-from features.lemmas import find_lemmatizer
 
 needs_simplemma = pytest.mark.skipif(find_spec("simplemma") is None, reason="needs simplemma (the extra lemmas)")
 
@@ -60,7 +60,7 @@ def test_forms_are_found_by_lemma(language: str, listed: str, form: str) -> None
 
 def test_without_the_package_beginnings_remain(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "simplemma", None)
-    monkeypatch.setattr("features.lemmas.find_spec", lambda name: None)
+    monkeypatch.setattr("corpora.lemmas.find_spec", lambda name: None)
     assert find_lemmatizer("en") is None
     assert Forms(["went", "houses"], "en").of("house") == ["houses"]
 
@@ -74,7 +74,7 @@ def test_a_package_brings_a_lemmatiser(monkeypatch: pytest.MonkeyPatch) -> None:
         assert group == "aligner.lemmas"
         return [EntryPoint(name, f"{__name__}:half", group)] if name == "qaa" else []
 
-    monkeypatch.setattr("features.lemmas.entry_points", points)
+    monkeypatch.setattr("corpora.lemmas.entry_points", points)
     forms = Forms(["abab", "xyxy"], "qaa")
     assert forms.of("ab") == ["abab"]
     assert forms.lemmatizer is not None

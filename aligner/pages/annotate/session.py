@@ -14,24 +14,22 @@ import numpy as np
 
 from aligner.errors import AlignerError, SettingError
 from aligner.model.decoding import Alignment
-from aligner.model.default import default_model
 from aligner.model.model import Model
-from aligner.model.operating_point import fitting_offset
+from aligner.model.settings import AlignSettings
+from aligner.model.unsupervised import OwnText
 from aligner.pages.annotate.agreement import agreement, merged
 from aligner.pages.annotate.annotation import Annotation, AnnotationError, SourceText, whole
 from aligner.pages.annotate.store import Store
-from aligner.progress import Hooks, Progress, ignore, tell_passes
+from aligner.progress import Hooks, Progress, ignore
 from aligner.training.figures import early_end, held_out_interval
 from aligner.training.inputs import read_labelled
 from aligner.training.learn import learn
 from aligner.training.settings import CountSettings
 from corpora.alignment import Link
-from corpora.bitext import read_bitext
 from corpora.corpus import Corpus
 from corpora.errors import CorpusError, counted
-from corpora.normalize import Normalizer
 from corpora.readers import open_corpus
-from features.statistics import CorpusStatistics
+from features.translation.dictionary import Fit
 
 ADJUDICATED = "adjudicated"
 """The name of the store of decisions between annotators."""
@@ -52,14 +50,13 @@ _NAME = r"[\w-]{1,40}"
 _Given = Mapping[str, Any]
 
 
-def model_of_text(corpus: Corpus, on_progress: Callable[[Progress], None] = ignore, *, tokenize: bool = False) -> Model:
+def model_of_text(
+    corpus: Corpus, settings: AlignSettings, on_progress: Callable[[Progress], None] = ignore,
+    on_dictionary: Callable[[Fit], None] = ignore,
+) -> Model:  # fmt: skip
     """Make the model that `aligner.align` aligns a text with: its own statistics and the default weights."""
-    normalizers = Normalizer(tokenize=tokenize), Normalizer(tokenize=tokenize)
-    bitext = read_bitext([corpus], *normalizers)
-    statistics = CorpusStatistics.from_bitext(bitext, on_pass=tell_passes(on_progress))
-    languages = bitext.source.language, bitext.target.language
-    model = default_model(statistics, normalizers=normalizers, languages=languages)
-    return model.with_offset(fitting_offset(model, bitext))
+    text = OwnText.of(corpus, settings, on_progress=on_progress, on_dictionary=on_dictionary)
+    return text.model(text.estimate(on_progress))
 
 
 def read_text(corpus: Corpus, model: Model) -> SourceText:

@@ -19,7 +19,7 @@ from corpora.dictionaries.lines import MOST_WORDS
 from corpora.left_out import LeftOut
 from corpora.normalize import Normalizer
 from corpora.readers import open_corpus
-from features.translation.dictionary import COUNT, EXAMPLES, FORM, JUDGED, PHRASE, Fit, count_entries
+from features.translation.dictionary import COUNT, EXAMPLES, FORM, JUDGED, MOST_ONE, PHRASE, Fit, count_entries
 from features.translation.priors import read_priors
 from features.translation.training import usual_settings
 
@@ -56,7 +56,7 @@ def test_words_of_a_phrase_share_its_count() -> None:
     assert found["give", "renoncer"] == found["up", "renoncer"] == PHRASE * COUNT
     assert found["york", "ville"] == pytest.approx(PHRASE * 0.5 * COUNT / 3)
     assert len(found) == 1 + 2 + 3
-    assert (fit.entries, fit.both, fit.one, fit.examples) == (6, 0, 3, [])
+    assert (fit.entries, fit.both, fit.one, fit.examples) == (6, 0, 4, [])
 
 
 def test_entries_count_that_have_a_side_in_the_text() -> None:
@@ -76,6 +76,18 @@ def test_of_a_dictionary_of_another_language_only_what_has_both_sides_counts() -
         found, fit = counted(text, dictionary_of(("a", "x"), *(("b", f"z{number}") for number in range(others))))
         assert (len(found), fit.fits) == (expected, expected > 1)
         assert ("too few" in str(fit)) != fit.fits
+
+
+def test_of_entries_with_one_side_in_the_text_so_many_count_evenly_chosen() -> None:
+    words = [f"{number:04}" for number in range(3 * MOST_ONE)]
+    text = text_of("house " + " ".join(words), "maison")
+    entries = [(word, f"{word}-x") for word in words] + [(word, "maison") for word in ("house", *words[:200])]
+    counts, fit = counted(text, dictionary_of(*entries, languages=("en", "fr")))
+    assert (fit.both, fit.one) == (201, 3 * MOST_ONE)
+    alone = [one for one, other in counts if other.endswith("-x")]
+    assert alone == words[::3]
+    whole, _ = counted(text, dictionary_of(*entries), whole=True)  # for text that will come
+    assert len(whole) == len(entries)
 
 
 def test_words_stand_for_their_forms_in_the_text() -> None:

@@ -134,11 +134,12 @@ def test_a_pair_begins_with_the_links_of_the_model(session: Sessions, loaded: Mo
 
 def test_without_a_model_it_begins_with_the_links_of_the_text_itself(texts: Path) -> None:
     import aligner
+    from aligner.model.settings import AlignSettings
     from aligner.pages.annotate.session import model_of_text, read_text
     from corpora.readers import open_texts
 
     corpus = open_texts(f"{texts}.en", f"{texts}.fr")
-    model = model_of_text(corpus)
+    model = model_of_text(corpus, AlignSettings())
     text = read_text(corpus, model)
     expected = aligner.align(f"{texts}.en", f"{texts}.fr")
     found = [model.align(*text.words(pair)) for pair in range(len(text.sentences))]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from commands import write
 
+from aligner.model.settings import AlignSettings
 from aligner.pages.annotate.annotation import Annotation
 from aligner.pages.annotate.session import Session, model_of_text, read_text
 from corpora.readers import open_corpus, open_texts
@@ -16,7 +17,7 @@ def test_gold_of_raw_text_is_of_its_tokens(tmp_path: Path) -> None:
     for end, line in (("en", "A house, red."), ("fr", "Une maison, rouge.")):
         write(tmp_path / f"raw.{end}", *[line] * 3)
     corpus = open_texts(tmp_path / "raw.en", tmp_path / "raw.fr")
-    model = model_of_text(corpus, tokenize=True)
+    model = model_of_text(corpus, AlignSettings(tokenize=True))
     session = Session(read_text(corpus, model), model, str(tmp_path / "gold"), order="given")
     try:
         work = Annotation(sure=frozenset({(2, 2)}), null=(frozenset(), frozenset()), status="accepted").to_json()
