@@ -20,7 +20,7 @@ _MARK = re.compile(r"[^\w '’-]")
 _BEGINNINGS = "to ", "or ", "see ", "surname ", " "
 _WORDS_FOR = {one + end for one in "sb sth smb smth sg sy jdn jdm jds jd etw somebody something someone".split()
               for end in ("", "'s", "’s")}  # fmt: skip
-_TAG = re.compile(r"^(?:\([^()]*\)\s+)*(?:to\s+)?(?=\S)|\s*<[^<>]*>(?=[\s,;]|$)|(?<!\S)\[[^\[\]]*\]\s+")
+_TAG = re.compile(r"\s*(?<!\S)\([^()]*\)(?=[\s,;]|$)|\s*<[^<>]*>(?=[\s,;]|$)|(?<!\S)\[[^\[\]]*\]\s+")
 _NOTE = re.compile(
     r"\s*(?:CL:|(?:Synonym|Antonym|Note|see|See)s?:|(?:\w+ ){0,3}variant of |abbr\. |also (?:written|pr\.)"
     r"|(?:Taiwan )?pr\. |cf\. |(?:see|same as|used in|equivalent to|erhua of)(?: also)? [^\x00-\x7f{])"
@@ -65,12 +65,13 @@ def _taken_apart(gloss: str) -> tuple[Sequence[str], Mapping[str, int]]:
     """What translates the word, and how much of what does not is in a gloss."""
     if _is_plain(gloss, MOST_WORDS):
         return (gloss,) if gloss else (), {}
-    listed = _TAG.sub("", gloss).strip().split(", ")  # most glosses have no other marks, which saves half of the time
+    if _NOTE.match(gloss):
+        return (), {NOTES: 1}
+    # Most glosses have no other marks than tags, which saves half of the time.
+    listed = _TAG.sub("", gloss).strip().removeprefix("to ").split(", ")
     is_list = all(one and " or " not in one and _is_plain(one, _LONGEST_OF_LIST) for one in listed)
     if is_list and not listed[-1].startswith("and "):
         return tuple(dict.fromkeys(listed)), {}
-    if _NOTE.match(gloss):
-        return (), {NOTES: 1}
     found, missed = dict[str, None](), Counter[str]()
     for text in _without_labels(gloss):
         for part in _parts(text):
