@@ -2,14 +2,13 @@
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from aligner.cli.dictionaries import count_dictionary, is_dictionary
 from aligner.cli.messages import refuse_idle
 from aligner.cli.options import QUIET, argument, command, output_option
 from aligner.model.settings import AlignSettings
 from aligner.progress import Progress, progress_bar
-from corpora import SettingError
 from corpora.reading import Reading
 
 
@@ -33,9 +32,7 @@ def info(
 
     Of a dictionary: format, languages, entries, and how many of them stand in a text, SRC TGT, with examples.
     """
-    from aligner.model.file import is_model
-
-    if Path(model).is_file() and not is_model(model):
+    if is_dictionary(model):
         refuse_idle("with a dictionary", features=features, links=others.links)
         _print(_describe_dictionary(model, gold or [], reading, others), format_)
         return
@@ -81,22 +78,7 @@ def _print(facts: dict[str, Any], format_: str) -> None:
 
 
 def _describe_dictionary(path: str, texts: Sequence[str], reading: Reading, settings: AlignSettings) -> dict[str, Any]:
-    from corpora.apostrophes import tokenizing
-    from corpora.bitext import BitextBuilder, read_bitext
-    from corpora.dictionaries import read_dictionary
-    from corpora.normalize import PLAIN
-    from corpora.readers import open_text
-    from features.translation.dictionary import count_entries
-
-    if len(texts) > 2:
-        raise SettingError(f"with a dictionary SRC TGT are a text, or one corpus, not {len(texts)} files")
-    bitext, normalizers = BitextBuilder(*PLAIN, reading.source, reading.target).bitext(), PLAIN
-    if texts:
-        corpus = open_text(texts[0], texts[1] if len(texts) == 2 else None, reading)
-        normalizers = tokenizing(settings.tokenize, settings.keep, [corpus])
-        bitext = read_bitext([corpus], *normalizers)
-    dictionary = read_dictionary(path, (bitext.source.language, bitext.target.language))
-    _, (fit,) = count_entries([dictionary], bitext, normalizers, whole=not texts)
+    _, fit = count_dictionary(path, texts, reading, settings)
     in_text = {
         "headwords_are_of": "the target" if fit.turned else "the source",
         "entries_in_text": fit.both,
@@ -106,7 +88,7 @@ def _describe_dictionary(path: str, texts: Sequence[str], reading: Reading, sett
         "lemmas": fit.lemmas or None,
     }
     return {
-        "format": dictionary.form,
+        "format": fit.dictionary.form,
         "languages": fit.languages,
         "entries": fit.entries,
         **(in_text if texts else {}),

@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, product
+from itertools import chain, islice, product
 
 from corpora.bitext import Bitext
 from corpora.corpus import Languages
@@ -191,7 +191,7 @@ class _Counter:
 def _add(counter: _Counter, dictionary: Dictionary, turned: bool, sides: Sequence[_Side], whole: bool) -> Fit:
     """Add the counts of a dictionary."""
     entries, inflected, left_out = 0, 0, Counter[str]()
-    both, rest = dict[tuple[str, str], float](), dict[tuple[str, str], float]()  # the weights of entries by their sides
+    weights: tuple[dict[tuple[str, str], float], ...] = {}, {}, {}  # of entries with so many sides in the text
     for headwords, translations, weight in dictionary.entries:
         entries += len(headwords) * len(translations)
         pair = (translations, headwords) if turned else (headwords, translations)
@@ -203,15 +203,16 @@ def _add(counter: _Counter, dictionary: Dictionary, turned: bool, sides: Sequenc
             if most > MOST_WORDS:  # as words of the text, where it is tokenised
                 left_out[TOO_LONG] += 1
             elif fewest:
-                where = both if known and its_known else rest
-                where[source, target] = max(where.get((source, target), 0.0), weight)
+                of_these = weights[known + its_known]
+                of_these[source, target] = max(of_these.get((source, target), 0.0), weight)
+    none, one, both = weights
     for (source, target), weight in both.items():
         inflected += not counter.add(source, target, weight)
     used = [side.forms.lemmatizer and side.forms.lemmatizer.name for side in sides]
-    examples = [*islice(both if both or not whole else rest, EXAMPLES)]
-    fit = Fit(dictionary, turned, entries, len(both), inflected, len(rest), (used[0], used[1]), examples)
-    step = 1 if whole else max(1, len(rest) // MOST_ONE)
-    for source, target in islice(rest, 0, None, step) if fit.fits else ():
-        counter.add(source, target, rest[source, target])
+    examples = [*islice(both or none, EXAMPLES)]
+    fit = Fit(dictionary, turned, entries, len(both), inflected, len(one), (used[0], used[1]), examples)
+    step = 1 if whole else max(1, len(one) // MOST_ONE)
+    for (source, target), weight in islice(chain(one.items(), none.items()), 0, None, step) if fit.fits else ():
+        counter.add(source, target, weight)
     warn_of_left_out(dictionary.path, left_out)
     return fit

@@ -153,6 +153,7 @@ CHANGES: dict[str, dict[str, tuple[str, str]]] = {
         "text": ("combine t.wa l.wa", "--text b"), "output": ("combine t.wa l.wa", "-o Y"),
     },
     "priors": {
+        **{name: ("priors entries -q", f"--{name} xx") for name in ("source", "target")},
         "to": ("priors M", "--to fast-align"), "reverse": ("priors M", "--reverse"), "output": ("priors M", "-o Y"),
     },
     "fast-align": {

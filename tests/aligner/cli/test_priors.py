@@ -44,6 +44,20 @@ def test_what_a_model_has_counted_is_where_others_begin(desk: Desk, priors: Path
     assert counted.links["the", "le"] > 1.0
 
 
+def test_a_dictionary_is_priors_for_a_text_or_for_any(desk: Desk) -> None:
+    entries = write(desk.folder / "entries.tsv", "House\tmaison", "zebra\tzèbre", "dog\tchien\t3")
+    source, target = write(desk.folder / "s.en", "the houses"), write(desk.folder / "s.fr", "les maisons")
+    known = run("priors", entries, source, target)
+    assert {*parse_priors(known.stdout_bytes.splitlines(), "P").links} == {
+        *(("house", one) for one in ("maison", "maisons")), *(("houses", one) for one in ("maison", "maisons")),
+    }  # fmt: skip
+    assert "3 entries, 1 of them in the text (1 inflected)" in known.stderr
+    every = parse_priors(run("priors", entries, "-q").stdout_bytes.splitlines(), "P")
+    assert every.links == {("house", "maison"): 0.5, ("zebra", "zèbre"): 0.5, ("dog", "chien"): 1.5}
+    result = invoke("priors", desk.model, source, target)
+    assert (result.exit_code, "TEXT has no effect with a model" in result.output) == (2, True)
+
+
 @pytest.mark.slow
 def test_models_begin_with_priors(desk: Desk, priors: Path) -> None:
     made = desk.folder / "N"

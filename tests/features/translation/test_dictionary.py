@@ -86,8 +86,9 @@ def test_of_entries_with_one_side_in_the_text_so_many_count_evenly_chosen() -> N
     assert (fit.both, fit.one) == (201, 3 * MOST_ONE)
     alone = [one for one, other in counts if other.endswith("-x")]
     assert alone == words[::3]
-    whole, _ = counted(text, dictionary_of(*entries), whole=True)  # for text that will come
-    assert len(whole) == len(entries)
+    entries += [(f"x{number}", "y") for number in range(JUDGED)]
+    whole, fit = counted(text, dictionary_of(*entries), whole=True)  # for text that will come
+    assert (len(whole), fit.both, fit.one) == (len(entries), 201, 3 * MOST_ONE)
 
 
 def test_words_stand_for_their_forms_in_the_text() -> None:
