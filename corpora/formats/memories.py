@@ -20,17 +20,17 @@ LINKS = "x-links"
 
 FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")  # in XML
 
-_CODES = {"bpt", "ept", "it", "ph", "ut"}
+CODES = {"bpt", "ept", "it", "ph", "ut"}
 """Inline elements whose content is markup of the document, not text."""
 
 _BLANKS = {"ph", "x"}
 """Inline elements that stand for a blank: what they are of, a picture or a number, parts words. Others are in pairs."""
 
-_PARENTS = {"seg": ("tuv",), **dict.fromkeys([*SIDES, "seg-source"], ("trans-unit", "segment", "ignorable"))}
+PARENTS = {"seg": ("tuv",), **dict.fromkeys([*SIDES, "seg-source"], ("trans-unit", "segment", "ignorable"))}
 """Elements with text by those that they are in: within others they are other translations, and older ones."""
 
-_UNITS = {"trans-unit", "segment", "ignorable"}
-_INHERIT = {"xliff", "file", "group", "unit", *_UNITS}
+UNITS = {"trans-unit", "segment", "ignorable"}
+INHERIT = {"xliff", "file", "group", "unit", *UNITS}
 """Elements of XLIFF within which it is said what is not to be translated."""
 
 _DELETED = re.compile(r"(.+[-:_])?del(et(e|ed|ion))?", re.IGNORECASE)
@@ -75,16 +75,16 @@ class MemoryReader:
             return
         around = self._around[-1]
         self._around.append(name)
-        if name in _INHERIT:
+        if name in INHERIT:
             self._translate.append({"yes": True, "no": False}.get(values.get("translate", ""), self._translate[-1]))
-        if name == "tu" or name in _UNITS:
+        if name == "tu" or name in UNITS:
             self._begin()
             self._open = _is_untranslated(values)
         elif name == "tuv":
-            self._language, self._segmented = _language(values) or "?", False
-        elif around in _PARENTS.get(name, ()) or (name == "prop" and around == "tu" and values.get("type") == LINKS):
+            self._language, self._segmented = language_of(values) or "?", False
+        elif around in PARENTS.get(name, ()) or (name == "prop" and around == "tu" and values.get("type") == LINKS):
             self._element, self._parts, self._after = name, [], 0
-            self._own[name] = _language(values)
+            self._own[name] = language_of(values)
             self._open |= name == "target" and _is_untranslated(values)
         elif name == "xliff":
             self._of_file = self._of_all = values.get("srcLang", ""), values.get("trgLang", "")
@@ -99,7 +99,7 @@ class MemoryReader:
             self._mark = values["mid"], len(self._inline), len(self._parts)
         if name == "sub" and self._hidden:
             self._left_out.append("texts within codes of the document")
-        self._inline.append(name in _CODES or _is_deleted(name, values))
+        self._inline.append(name in CODES or _is_deleted(name, values))
         self._hidden += self._inline[-1]
 
     def read(self, text: str) -> None:
@@ -120,9 +120,9 @@ class MemoryReader:
             self._left_out.append("tuv elements without a seg")
         elif name == "tu":
             self.done.append(Texts(self._named, self._left_out, self._links))
-        elif name in _UNITS and (name != "ignorable" or any(self._whole.values())):
+        elif name in UNITS and (name != "ignorable" or any(self._whole.values())):
             self._end_unit()
-        if name in _INHERIT:
+        if name in INHERIT:
             self._translate.pop()
 
     def _end_mark(self, mark: str, _: int, first: int) -> None:
@@ -185,7 +185,7 @@ def languages_of_memory(path: StrPath) -> tuple[list[str], str]:
     def start(name: str, values: dict[str, str]) -> None:
         nonlocal language, source
         if name == "tuv":
-            language = _language(values) or "?"
+            language = language_of(values) or "?"
         elif name == "seg":
             names[language] = None
         elif name == "header":
@@ -198,7 +198,7 @@ def languages_of_memory(path: StrPath) -> tuple[list[str], str]:
     return [*names], source
 
 
-def _language(values: dict[str, str]) -> str:
+def language_of(values: dict[str, str]) -> str:
     return (values.get("xml:lang") or values.get("lang") or "").strip()
 
 

@@ -1,0 +1,94 @@
+"""Carry the inline markup of documents to their translations, by a model, the text itself, or given links."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from aligner.model.model import Model, load
+from aligner.model.settings import AlignSettings
+from aligner.model.streaming import align_lines
+from aligner.model.unsupervised import OwnText
+from aligner.progress import Progress, ignore
+from corpora.alignment import Link
+from corpora.errors import CorpusError
+from corpora.files import StrPath
+from corpora.inline.carrying import Placed, carry
+from corpora.inline.documents import Document, Segment, corpus_of
+from corpora.link_files import ScoredLinks, open_scored_links
+from corpora.normalize import without_tokenizing
+from corpora.skipping import Skipping
+from features.translation.dictionary import Fit
+
+Links = Mapping[Link, float]
+"""Links of the tokens of a pair, with their probabilities."""
+
+
+def carried(document: Document, links: Iterable[Links]) -> Iterator[tuple[Segment, list[Placed]]]:
+    """Each segment, and its tags in the target."""
+    for segment, own in zip(document.segments(), links, strict=True):
+        yield segment, carry(segment.source, segment.target, own)
+
+
+def align_document(
+    document: Document, settings: AlignSettings = AlignSettings(), skipping: Skipping | None = None, *,
+    on_progress: Callable[[Progress], None] = ignore, on_dictionary: Callable[[Fit], None] = ignore,
+) -> Iterator[Links]:  # fmt: skip
+    """Align the segments of a document, with the model of the settings, or by the text itself.
+
+    Raises CorpusError on a broken document, or a model that cannot be used.
+    """
+    corpus = (skipping or Skipping())(corpus_of(document)).rereadable()
+    if next(corpus.texts(), None) is None:
+        return
+    if settings.model is not None:
+        parts = align_lines(of_tokens(load(settings.model)), corpus, corpus.texts())
+    else:
+        text = OwnText.of(corpus, settings, on_progress=on_progress, on_dictionary=on_dictionary)
+        parts = text.align(text.estimate(on_progress))
+    for _, part in parts:
+        for one in part:
+            yield dict(zip(one.links, one.scores, strict=True))
+
+
+def of_tokens(model: Model) -> Model:
+    """The model for text that is in tokens already."""
+    return replace(model, normalizers=without_tokenizing(model.normalizers))
+
+
+def read_links(document: Document, path: StrPath) -> Iterator[Links]:
+    """The links of a file, which count the words of each text without its tags, split at spaces, or has other tokens.
+
+    Raises CorpusError where it has links of other text, or of another number of segments.
+    """
+    texts = ((segment.source.text.split(), segment.target.text.split()) for segment in document.segments())
+    lengths = ((len(source), len(target)) for source, target in texts)
+    found = open_scored_links(path, lambda: lengths).pairs
+    for number, segment in enumerate(document.segments(), 1):
+        pair = next(found, None)
+        if pair is None:
+            raise CorpusError(path, number - 1, "the links end here, but the text goes on", hint="one line a segment")
+        try:
+            yield _of_own_tokens(segment, pair)
+        except LookupError:
+            raise CorpusError(path, number, "has links of other words", hint="do the files belong together?") from None
+
+
+def _of_own_tokens(segment: Segment, pair: ScoredLinks) -> Links:
+    """The links of the tokens that share letters with linked words.  LookupError where these are another text."""
+    sides = segment.source, segment.target
+    words = pair.words or (sides[0].text.split(), sides[1].text.split())
+    tokens = [_tokens_of(side.text, side.tokens, own) for side, own in zip(sides, words, strict=True)]
+    sure = pair.links.sure or pair.links.possible
+    return {(j, k): pair.scores.get((J, K), 1.0) for J, K in sure for j in tokens[0][J] for k in tokens[1][K]}
+
+
+def _tokens_of(text: str, tokens: Sequence[tuple[int, int]], words: Sequence[str]) -> list[list[int]]:
+    letters = [place for place, letter in enumerate(text) if not letter.isspace()]
+    if "".join(text.split()) != "".join("".join(words).split()):
+        raise LookupError
+    owner = {place: number for number, one in enumerate(tokens) for place in range(*one)}
+    found, last = list[list[int]](), 0
+    for word in words:
+        size = len("".join(word.split()))
+        found.append(sorted({owner[place] for place in letters[last : last + size]}))
+        last += size
+    return found
