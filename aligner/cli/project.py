@@ -24,7 +24,7 @@ from corpora.errors import counted
 
 if TYPE_CHECKING:
     from aligner.evaluation.labels import LabelCounts
-    from aligner.evaluation.markup import SpanFigures, Spans
+    from aligner.evaluation.markup import SpanFigures, TagCount
     from corpora.formats.conll import Sentence
     from corpora.inline.carrying import Placed
     from corpora.inline.documents import Document, Segment
@@ -125,11 +125,11 @@ class _Tally:
     unsure: int = 0
     empty: int = 0
     rows: list[tuple[object, ...]] = field(default_factory=list)
-    spans: "list[dict[str, Spans]]" = field(default_factory=list)
+    spans: "list[list[TagCount]]" = field(default_factory=list)
 
     def watch(self, both: "Iterable[tuple[Segment, list[Placed]]]", gold: str) -> "Iterator[list[Placed]]":
         """The tags of each segment.  Raises CorpusError for gold of another text."""
-        from aligner.evaluation.markup import count_spans
+        from aligner.evaluation.markup import count_tags
         from corpora.errors import CorpusError
 
         hint = "without its tags it is the same: do the files belong together?"
@@ -143,7 +143,7 @@ class _Tally:
                 truth = next(self.gold, None)
                 if truth is None or truth.text != segment.target.text:
                     raise CorpusError(gold, segment.line, "has not the text of the target", hint=hint)
-                self.spans.append(count_spans(placed, segment.target, truth))
+                self.spans.append(count_tags(placed, segment.target, truth))
             yield placed
         if self.gold is not None and next(self.gold, None) is not None:
             raise CorpusError(gold, 0, "goes on where the target text ends", hint=hint)

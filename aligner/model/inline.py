@@ -2,17 +2,20 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
+from aligner.model.decoding import Alignment
 from aligner.model.model import Model, load
 from aligner.model.settings import AlignSettings
 from aligner.model.streaming import align_lines
-from aligner.model.unsupervised import OwnText
+from aligner.model.unsupervised import OwnText, align
 from aligner.progress import Progress, ignore
 from corpora.alignment import Link
 from corpora.errors import CorpusError
 from corpora.files import StrPath
-from corpora.inline.carrying import Placed, carry
+from corpora.inline.carrying import Placed, carry, write
 from corpora.inline.documents import Document, Segment, corpus_of
+from corpora.inline.kinds import Marked, check_kind, read_marked, read_plain
 from corpora.link_files import ScoredLinks, open_scored_links
 from corpora.normalize import without_tokenizing
 from corpora.skipping import Skipping
@@ -20,6 +23,54 @@ from features.translation.dictionary import Fit
 
 Links = Mapping[Link, float]
 """Links of the tokens of a pair, with their probabilities."""
+
+
+class ProjectedTag(NamedTuple):
+    """A tag in the target text: as it opens, and its characters; start = end for a code.  sure: see `Placed`."""
+
+    tag: str
+    start: int
+    end: int
+    sure: bool
+
+
+class Projected(NamedTuple):
+    """A target with the markup of its source.  tags: in the order of the source; places in the target without them."""
+
+    target: str
+    tags: list[ProjectedTag]
+
+
+def project(
+    pairs: Iterable[tuple[str, str]], markup: str = "html", *, model: Model | None = None,
+    settings: AlignSettings = AlignSettings(),
+) -> list[Projected]:  # fmt: skip
+    """Carry the inline markup of sources to their targets, as the command ``aligner project`` does.
+
+        >>> [found] = aligner.project([("A <b>red</b> house", "Une maison rouge")], model=model)   # doctest: +SKIP
+        >>> found.target                                                                           # doctest: +SKIP
+        'Une maison <b>rouge</b>'
+
+    pairs: a source with markup of a kind, one of `corpora.inline.kinds.KINDS`, and its target without.  model: by which
+    they are aligned; without one by what all pairs say, as the settings say.
+    Raises SettingError for an unknown kind.
+    """
+    check_kind(markup)
+    sides = [(source, read_plain(target, markup, source)) for source, target in _read(pairs, markup)]
+    words = [(source.words, target.words) for source, target in sides]
+    found: Iterable[Alignment] = align(words, settings=settings) if model is None else model.align_many(words)
+    return [projected(*both, one) for both, one in zip(sides, found, strict=True)]
+
+
+def projected(source: Marked, target: Marked, found: Alignment) -> Projected:
+    """The target with the tags of its source.  found: of their words."""
+    placed = carry(source, target, dict(zip(found.links, found.scores, strict=True)))
+    tags = [ProjectedTag(one.tag.opening, one.start, one.end, one.sure) for one in placed]
+    return Projected(write(target, placed), tags)
+
+
+def _read(pairs: Iterable[tuple[str, str]], markup: str) -> Iterator[tuple[Marked, str]]:
+    return ((read_marked(source, markup), target) for source, target in pairs)
 
 
 def carried(document: Document, links: Iterable[Links]) -> Iterator[tuple[Segment, list[Placed]]]:
@@ -40,18 +91,15 @@ def align_document(
     if next(corpus.texts(), None) is None:
         return
     if settings.model is not None:
-        parts = align_lines(of_tokens(load(settings.model)), corpus, corpus.texts())
+        model = load(settings.model)
+        model = replace(model, normalizers=without_tokenizing(model.normalizers))
+        parts = align_lines(model, corpus, corpus.texts())
     else:
         text = OwnText.of(corpus, settings, on_progress=on_progress, on_dictionary=on_dictionary)
         parts = text.align(text.estimate(on_progress))
     for _, part in parts:
         for one in part:
             yield dict(zip(one.links, one.scores, strict=True))
-
-
-def of_tokens(model: Model) -> Model:
-    """The model for text that is in tokens already."""
-    return replace(model, normalizers=without_tokenizing(model.normalizers))
 
 
 def read_links(document: Document, path: StrPath) -> Iterator[Links]:

@@ -22,12 +22,21 @@ Start = Callable[[str, dict[str, str]], None]
 End = Callable[[str], None]
 
 
+Place = tuple[int, int]
+"""Bytes of a file: from the start tag of an element to its end tag."""
+
+
 class Texts(NamedTuple):
-    """The texts of a unit, each with its name, and in a memory perhaps the links.  left_out: reasons, one a text."""
+    """The texts of a unit, each with its name, and in a memory perhaps the links.  left_out: reasons, one a text.
+
+    places: of the texts, if they are known.  identity: what the file calls the unit.
+    """
 
     named: list[tuple[str, bytes]]
     left_out: list[str] = []  # noqa: RUF012 - nobody changes it
     links: bytes | None = None
+    places: list[Place] = []  # noqa: RUF012
+    identity: str = ""
 
 
 Read = TypeVar("Read", Unit, Texts)

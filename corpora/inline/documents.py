@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import IO, NamedTuple, Protocol
 from xml.parsers import expat
 
@@ -82,6 +82,7 @@ class Lines:
     kind: str
     languages: tuple[str | None, str | None] = (None, None)
     on_broken: Callable[[BrokenLine], object] | None = None
+    _told: set[int] = field(default_factory=set)
 
     def segments(self) -> Iterator[Segment]:
         """Read all lines.  Raises CorpusError where one text ends sooner, and BrokenLine for broken markup."""
@@ -92,7 +93,9 @@ class Lines:
             except BrokenLine as error:
                 if self.on_broken is None:
                     raise
-                self.on_broken(error)
+                if line not in self._told:
+                    self.on_broken(error)
+                self._told.add(line)
                 marked = read_marked("", self.kind)
             yield Segment(line, "", marked, read_plain(target, self.kind, marked))
 

@@ -11,6 +11,7 @@ from functools import cached_property
 from html import escape, unescape
 from itertools import pairwise
 
+from corpora import SettingError
 from corpora.formats.memories import CODES
 from corpora.inline.tokens import PLACEHOLDER, identifier, spans_of_tokens
 
@@ -56,6 +57,12 @@ KINDS = {
     for kind in (Kind("html", has_void=True), _XLIFF, _XLIFF2, _TMX, Kind("placeholders", has_tags=False))
 }
 """By name.  Placeholders are known in all of them."""
+
+
+def check_kind(name: str) -> None:
+    """Raise SettingError for a kind of markup that there is not."""
+    if name not in KINDS:
+        raise SettingError(f"unknown `markup` {name!r} (choose from {', '.join(KINDS)})")
 
 
 @dataclass(eq=False)

@@ -14,7 +14,7 @@ _INLINE = frozenset(
     "a abbr acronym b bdi bdo big br cite code data del dfn em font i img input ins kbd label mark meter output "
     "picture q rb rp rt ruby s samp small source span strike strong sub sup time tt u var wbr".split()
 )
-_OPAQUE = frozenset("script style pre textarea svg math template noscript".split())
+_OPAQUE = frozenset("script style pre textarea title svg math template noscript".split())
 """Elements that are left as they are, with all that is in them."""
 
 
