@@ -89,9 +89,15 @@ def _document(source: str, target: str | None, markup: str | None, settings: Ali
         return Lines((source, target), markup, on_broken=told)
     if is_stream(source):
         return None
-    if kind_of_units(source) in ("TMX", "XLIFF"):
+    kind = kind_of_units(source)
+    is_pair = target is not None and is_page(source)
+    if kind in ("TMX", "XLIFF") or is_pair:
+        refuse_idle("on documents", skip_bad=settings.skip_bad, untranslated=settings.untranslated)
+    if kind == "XLIFF" or is_pair:
+        settings.reading.refuse("is of TMX", "leave it out")
+    if kind in ("TMX", "XLIFF"):
         return Units(source, settings.reading)
-    return Pages((source, target)) if target is not None and is_page(source) else None
+    return Pages((source, target)) if target is not None and is_pair else None
 
 
 def _project_labels(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import NamedTuple
 
 from aligner.model.decoding import Alignment
@@ -121,12 +122,17 @@ def read_links(document: Document, path: StrPath) -> Iterator[Links]:
 
 
 def _of_own_tokens(segment: Segment, pair: ScoredLinks) -> Links:
-    """The links of the tokens that share letters with linked words.  LookupError where these are another text."""
+    """The links of the tokens of linked words, in their order.  LookupError where the words are of another text."""
     sides = segment.source, segment.target
     words = pair.words or (sides[0].text.split(), sides[1].text.split())
     tokens = [_tokens_of(side.text, side.tokens, own) for side, own in zip(sides, words, strict=True)]
-    sure = pair.links.sure or pair.links.possible
-    return {(j, k): pair.scores.get((J, K), 1.0) for J, K in sure for j in tokens[0][J] for k in tokens[1][K]}
+    found = dict[Link, float]()
+    for J, K in pair.links.sure or pair.links.possible:
+        own, others = tokens[0][J], tokens[1][K]
+        for a, b in product(range(len(own)), range(len(others))):
+            if a * len(others) < (b + 1) * len(own) and b * len(own) < (a + 1) * len(others):  # at the same share
+                found[own[a], others[b]] = pair.scores.get((J, K), 1.0)
+    return found
 
 
 def _tokens_of(text: str, tokens: Sequence[tuple[int, int]], words: Sequence[str]) -> list[list[int]]:

@@ -45,7 +45,8 @@ def carry(source: Marked, target: Marked, links: Mapping[Link, float]) -> list[P
     links: of the tokens, with probabilities.  Codes and placeholders that the target has are left out; placeholders
     that it lacks are placed, too.  A target that has tags around words gets none.
     """
-    return [] if any(tag.is_pair for tag in target.tags) else _Carrier(source, target, links).carry()
+    has_none = not (source.tags or source.placeholders) or any(tag.is_pair for tag in target.tags)
+    return [] if has_none else _Carrier(source, target, links).carry()
 
 
 def write(target: Marked, placed: Sequence[Placed]) -> str:
@@ -96,11 +97,13 @@ class _Carrier:
     def carry(self) -> list[Placed]:
         there = Counter(tag.key for tag in self.target.tags)
         tags = [tag for tag in self.source.tags if not _take(there, tag.key)]
-        tags = sorted([*tags, *self._missing_placeholders()], key=lambda tag: tag.start)
+        missing = [*self._missing_placeholders()]
+        tags = sorted([*tags, *missing], key=lambda tag: tag.start)
         starts = [start for start, _ in self.source.tokens]
+        absent = {bisect_left(starts, tag.start) for tag in missing}
         for tag in tags:
-            self.own[tag] = bisect_left(starts, tag.start), bisect_left(starts, tag.end)
-            if tag.is_pair:
+            s, e = self.own[tag] = bisect_left(starts, tag.start), bisect_left(starts, tag.end)
+            if tag.is_pair and not absent.issuperset(range(s, e)):
                 self._place_words(tag)
         for tag in tags:
             if tag not in self.placed:
@@ -125,7 +128,7 @@ class _Carrier:
         """Place a tag around target words, unless there are none for it."""
         (s, e), (first, end) = self.own[tag], self.own[tag.parent]
         (lo, hi), taken, parent = self.runs.get(tag.parent, (0, 0)), self.taken[tag.parent], self.placed.get(tag.parent)
-        if s == e or len(taken) == hi - lo:
+        if len(taken) == hi - lo:
             return
         inside = Counter[int]()
         for j in range(s, e):

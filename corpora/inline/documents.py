@@ -87,9 +87,9 @@ class Lines:
     def segments(self) -> Iterator[Segment]:
         """Read all lines.  Raises CorpusError where one text ends sooner, and BrokenLine for broken markup."""
         for line, *sides in side_by_side(self.files):
-            source, target = (decoded(side, path, line) for side, path in zip(sides, self.files, strict=True))
+            target = decoded(sides[1], self.files[1], line)
             try:
-                marked = read_line(source, self.kind, self.files[0], line)
+                marked = read_line(decoded(sides[0], self.files[0], line), self.kind, self.files[0], line)
             except BrokenLine as error:
                 if self.on_broken is None:
                     raise

@@ -23,6 +23,7 @@ TAG = re.compile(
     r"|<(?P<end>/?)(?P<name>[A-Za-z_][^\s<>/\"']*+)(?P<values>(?:[^<>\"']|\"[^\"]*+\"|'[^']*+')*+)>",
     re.DOTALL,
 )
+_SPECIAL = re.compile("[<&{%]")
 _ENTITY = re.compile(r"&(?:#\d+|#[xX][0-9a-fA-F]+|\w+);")
 _VALUE = re.compile(r"""([\w:.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
 
@@ -51,7 +52,7 @@ class Kind:
 _ALONE = frozenset(CODES)
 _TMX = Kind("tmx", {"bpt": ("i",)}, {"ept": ("i",)}, _ALONE)
 _XLIFF = Kind("xliff", {"bpt": ("rid", "id"), "bx": ("rid", "id")}, {"ept": ("rid", "id"), "ex": ("rid", "id")}, _ALONE)
-_XLIFF2 = Kind("xliff2", {"sc": ("id",), "sm": ("id",)}, {"ec": ("startRef", "id"), "em": ("startRef", "id")})
+_XLIFF2 = Kind("xliff2", {"sc": ("id",), "sm": ("id",)}, {"ec": ("startRef", "id"), "em": ("startRef", "id")}, _ALONE)
 KINDS = {
     kind.name: kind
     for kind in (Kind("html", has_void=True), _XLIFF, _XLIFF2, _TMX, Kind("placeholders", has_tags=False))
@@ -132,6 +133,8 @@ def read_marked(content: str, kind: str) -> Marked:
 
     What is no markup, such as a lone ``<``, is text. A tag without its other half is a code at a place.
     """
+    if not _SPECIAL.search(content):  # most texts have none
+        return Marked(content, [*content, ""], [], [])
     return _Reader(KINDS[kind]).read(content)
 
 

@@ -32,7 +32,8 @@ ALIGN, WITH_MODEL, JUDGE = "align t.en t.fr -o Z -q", "align t.en t.fr -m M -o Z
 TRAIN, HINGE = "train b -m Z -q --set cross_validate=0", "train b -m Z -q --set loss=hinge --set max_passes=5"
 FAST, CONVERT, REPORT = "fast-align -i t.both --quiet", "convert t.wa Z -q --to pharaoh", "report t.en t.fr l.wa -q"
 KEPT = "train b -m Z -q"
-PROJECT = "project labels t.fr t.wa -q"
+PROJECT, TAGS = "project labels t.fr t.wa -q", "project tags t.fr l.wa --markup html -q"
+OWN_TAGS = "project tags t.fr --markup html -q"
 TERMS = "terms b.en b.fr b.wa -q --least 1"
 RAW, LINKED = "raw.en raw.fr -o Z -q", "raw.en raw.fr raw.wa -o Z.tsv -q"
 INFO, ATOOLS = "info M -q", "atools -i l.wa -j t.wa -c intersect"
@@ -139,6 +140,9 @@ CHANGES: dict[str, dict[str, tuple[str, str]]] = {
     },
     "project": {
         **of_reading("project labels {} l.wa -q", "t"), "gold": (PROJECT, "--gold gold"), "output": (PROJECT, "-o Y"),
+        "markup": (PROJECT, "--markup html"), "unsure": (TAGS, "--unsure Y.tsv"),
+        "model": (OWN_TAGS, "-m nowhere"), "dictionary": (OWN_TAGS, "--dictionary nowhere"),
+        "skip_bad": ("project bad.en t.fr l.wa --markup html -q", "--skip-bad"),
     },
     "convert": {
         "to": (CONVERT, "--to talp"), "from": (CONVERT, "--from naacl"), "text": (CONVERT, "--text nowhere"),
@@ -202,6 +206,9 @@ REFUSED = [
     ("--least", f"{TERMS} --check entries"), ("--model", f"{TERMS} -m M"),
     ("--dictionary", f"{TERMS} --dictionary entries"),
     ("--dictionary", "score t.en t.fr l.wa -m M -q --dictionary entries"), ("--features", "info entries --features"),
+    ("--unsure", f"{PROJECT} --unsure Y.tsv"), ("--model", f"{TAGS} -m M"), ("--columns", f"{TAGS} --columns 1,2"),
+    ("--skip-bad", "project t.xlf -q --skip-bad"), ("--source", "project t.xlf -q --source en"),
+    ("--markup", "project tags -q --markup html"), ("--markup", "project tags t.fr -q"),
     ("--tokenize", f"{INFO} --tokenize"), ("--columns", f"{TERMS} --columns 1,2"),
     ("--tokenize", "score t.en t.fr l.wa -m M -q --tokenize"), ("ends in none", f"{TERMS} -o Z.doc"),
     ("--columns", "score t.en t.fr l.wa -m M -q --columns 1,2"),
@@ -259,6 +266,7 @@ def files(once: Any, sample: Path, priors: Path) -> Path:
         write(folder / "terms", "hou\tmaison")
         lines = (folder / "t.en").read_text().splitlines()
         write(folder / "labels", *("".join(f"{word} X\n" for word in line.split()) for line in lines))
+        write(folder / "tags", *(f"<b>{line.replace(' ', '</b> ', 1)}" for line in lines))
         target = (folder / "t.fr").read_text().splitlines()
         write(folder / "gold", *("".join(f"{word} X\n" for word in line.split()) for line in target))
 
