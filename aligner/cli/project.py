@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from io import BytesIO
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -55,7 +54,7 @@ def project(
     force: bool = FORCE,
     quiet: bool = QUIET,
 ) -> None:
-    """Carry labels of words, or inline markup, across links to the other language.
+    """Carry labels of words, or inline markup, across links.
 
     Names and other spans (BIO), parts of speech, or the trees of CoNLL-U; tags, codes and placeholders. Without LINKS
     text with markup is aligned by a model (-m), or by what it says itself.
@@ -133,26 +132,22 @@ class _Tally:
     rows: list[tuple[object, ...]] = field(default_factory=list)
     spans: "list[list[TagCount]]" = field(default_factory=list)
 
-    def watch(self, both: "Iterable[tuple[Segment, list[Placed]]]", gold: str) -> "Iterator[list[Placed]]":
-        """The tags of each segment.  Raises CorpusError for gold of another text."""
+    def add(self, segment: "Segment", placed: "list[Placed]", gold: str) -> None:
+        """Count the tags of a segment.  Raises CorpusError for gold of another text."""
         from aligner.evaluation.markup import count_tags
         from corpora.errors import CorpusError
 
-        hint = "without its tags it is the same: do the files belong together?"
-        for segment, placed in both:
-            self.tags += len(placed)
-            self.unsure += sum(not one.sure for one in placed)
-            self.empty += bool(placed) and not segment.target.tokens
-            if self.lists:
-                self.rows += (_row(segment, one) for one in placed if not one.sure)
-            if self.gold is not None:
-                truth = next(self.gold, None)
-                if truth is None or truth.text != segment.target.text:
-                    raise CorpusError(gold, segment.line, "has not the text of the target", hint=hint)
-                self.spans.append(count_tags(placed, segment.target, truth))
-            yield placed
-        if self.gold is not None and next(self.gold, None) is not None:
-            raise CorpusError(gold, 0, "goes on where the target text ends", hint=hint)
+        self.tags += len(placed)
+        self.unsure += sum(not one.sure for one in placed)
+        self.empty += bool(placed) and not segment.target.tokens
+        if self.lists:
+            self.rows += (_row(segment, one) for one in placed if not one.sure)
+        if self.gold is not None:
+            truth = next(self.gold, None)
+            if truth is None or truth.text != segment.target.text:
+                hint = "without its tags it is the same: do the files belong together?"
+                raise CorpusError(gold, segment.line, "has not the text of the target", hint=hint)
+            self.spans.append(count_tags(placed, segment.target, truth))
 
     def __str__(self) -> str:
         empty = f", {counted(self.empty, 'empty target')} with all tags in order" if self.empty else ""
@@ -187,20 +182,19 @@ def _project_markup(
                 found = align_document(document, settings, skipping, on_progress=show, on_dictionary=tell_fit(quiet))
             else:
                 found = read_links(document, links)
-            placed = tally.watch(tell_items(show, "writing", carried(document, found)), gold or "")
-            document.write(BytesIO() if gold is not None and output == "-" else file, placed)
+            for piece, placed in tell_items(show, "writing", carried(document, found)):
+                if piece.segment is not None:
+                    tally.add(piece.segment, placed, gold or "")
+                if gold is None or output != "-":
+                    file.write(piece.written(placed))
         if unsure is not None:
             with write_atomically(unsure, force=force) as rows:
                 write_rows(rows, kind, _UNSURE, tally.rows)
     if gold is not None:
         print(_spans_report(figures(tally.spans)), flush=True)
     if not quiet:
-        where = (
-            ""
-            if gold is not None and output == "-"
-            else f", written to {'standard output' if output == '-' else output}"
-        )
-        say(f"{tally}{where}")
+        where = "standard output" if output == "-" else output
+        say(f"{tally}" if gold is not None and output == "-" else f"{tally}, written to {where}")
 
 
 def _spans_report(found: "Mapping[str, SpanFigures]") -> str:

@@ -1,12 +1,13 @@
 """Carry the inline markup of documents to their translations, by a model, the text itself, or given links."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import product
 from typing import NamedTuple
 
 from aligner.model.decoding import Alignment
 from aligner.model.model import Model, load
+from aligner.model.remapping import compare, shared
 from aligner.model.settings import AlignSettings
 from aligner.model.streaming import align_lines
 from aligner.model.unsupervised import OwnText, align
@@ -15,7 +16,7 @@ from corpora.alignment import Link
 from corpora.errors import CorpusError
 from corpora.files import StrPath
 from corpora.inline.carrying import Placed, carry, write
-from corpora.inline.documents import Document, Segment, corpus_of
+from corpora.inline.documents import Document, Piece, Segment, corpus_of, segments_of
 from corpora.inline.kinds import Marked, check_kind, read_marked, read_plain
 from corpora.link_files import ScoredLinks, open_scored_links
 from corpora.normalize import without_tokenizing
@@ -74,10 +75,11 @@ def _read(pairs: Iterable[tuple[str, str]], markup: str) -> Iterator[tuple[Marke
     return ((read_marked(source, markup), target) for source, target in pairs)
 
 
-def carried(document: Document, links: Iterable[Links]) -> Iterator[tuple[Segment, list[Placed]]]:
-    """Each segment, and its tags in the target."""
-    for segment, own in zip(document.segments(), links, strict=True):
-        yield segment, carry(segment.source, segment.target, own)
+def carried(document: Document, links: Iterator[Links]) -> Iterator[tuple[Piece, list[Placed]]]:
+    """Each piece of a document, and the tags in its target.  links: of each segment."""
+    for piece in document.pieces():
+        segment = piece.segment
+        yield piece, [] if segment is None else carry(segment.source, segment.target, next(links, {}))
 
 
 def align_document(
@@ -108,41 +110,33 @@ def read_links(document: Document, path: StrPath) -> Iterator[Links]:
 
     Raises CorpusError where it has links of other text, or of another number of segments.
     """
-    texts = ((segment.source.text.split(), segment.target.text.split()) for segment in document.segments())
+    texts = ((segment.source.text.split(), segment.target.text.split()) for segment in segments_of(document))
     lengths = ((len(source), len(target)) for source, target in texts)
     found = open_scored_links(path, lambda: lengths).pairs
-    for number, segment in enumerate(document.segments(), 1):
+    number = 0
+    for number, segment in enumerate(segments_of(document), 1):
         pair = next(found, None)
         if pair is None:
             raise CorpusError(path, number - 1, "the links end here, but the text goes on", hint="one line a segment")
         try:
             yield _of_own_tokens(segment, pair)
-        except LookupError:
-            raise CorpusError(path, number, "has links of other words", hint="do the files belong together?") from None
+        except ValueError as error:
+            what = f"has links of other words: {error}"
+            raise CorpusError(path, number, what, hint="do the files belong together?") from error
+    if next(found, None) is not None:
+        raise CorpusError(path, number + 1, "the links go on, but the text has ended", hint="one line a segment")
 
 
 def _of_own_tokens(segment: Segment, pair: ScoredLinks) -> Links:
-    """The links of the tokens of linked words, in their order.  LookupError where the words are of another text."""
+    """The links of the tokens of linked words, in their order.  ValueError where the words are of another text."""
     sides = segment.source, segment.target
     words = pair.words or (sides[0].text.split(), sides[1].text.split())
-    tokens = [_tokens_of(side.text, side.tokens, own) for side, own in zip(sides, words, strict=True)]
+    own = ([side.text[start:end] for start, end in side.tokens] for side in sides)
+    sources, targets = (shared(*compare(*both)[::-1]) for both in zip(own, words, strict=True))
     found = dict[Link, float]()
     for J, K in pair.links.sure or pair.links.possible:
-        own, others = tokens[0][J], tokens[1][K]
-        for a, b in product(range(len(own)), range(len(others))):
-            if a * len(others) < (b + 1) * len(own) and b * len(own) < (a + 1) * len(others):  # at the same share
-                found[own[a], others[b]] = pair.scores.get((J, K), 1.0)
-    return found
-
-
-def _tokens_of(text: str, tokens: Sequence[tuple[int, int]], words: Sequence[str]) -> list[list[int]]:
-    letters = [place for place, letter in enumerate(text) if not letter.isspace()]
-    if "".join(text.split()) != "".join("".join(words).split()):
-        raise LookupError
-    owner = {place: number for number, one in enumerate(tokens) for place in range(*one)}
-    found, last = list[list[int]](), 0
-    for word in words:
-        size = len("".join(word.split()))
-        found.append(sorted({owner[place] for place in letters[last : last + size]}))
-        last += size
+        n, m = len(sources[J]), len(targets[K])
+        for (a, j), (b, k) in product(enumerate(sources[J]), enumerate(targets[K])):
+            if a * m < (b + 1) * n and b * n < (a + 1) * m:  # at the same share of both words
+                found[j, k] = pair.scores.get((J, K), 1.0)
     return found

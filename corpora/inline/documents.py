@@ -1,9 +1,9 @@
 """Texts with inline markup and their translations, segment by segment: lines side by side."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import IO, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 from xml.parsers import expat
 
 from corpora.corpus import Corpus, TextLine
@@ -34,6 +34,12 @@ class Piece(NamedTuple):
     content: bytes = b""
     encoding: str = "utf-8"
 
+    def written(self, placed: Sequence[Placed]) -> bytes:
+        """The piece with tags in its target; without any, every byte is as it was."""
+        if self.segment is None or not placed:
+            return self.before + self.content
+        return self.before + write(self.segment.target, placed).encode(self.encoding, "xmlcharrefreplace")
+
 
 class Document(Protocol):
     """Segments that can be read again and again.  files: of source and target.  languages: of these."""
@@ -44,25 +50,16 @@ class Document(Protocol):
     @property
     def languages(self) -> tuple[str | None, str | None]: ...
 
-    def segments(self) -> Iterator[Segment]:
-        """Read all segments.  Raises CorpusError."""
-
-    def write(self, stream: IO[bytes], placed: Iterable[Sequence[Placed]]) -> None:
-        """Write the document with the tags of each segment."""
+    def pieces(self) -> Iterator[Piece]:
+        """Read the target in pieces.  Raises CorpusError."""
 
     def gold(self, path: StrPath) -> Iterator[Marked]:
         """The targets of all segments in another file like this one, with their tags."""
 
 
-def write_pieces(stream: IO[bytes], pieces: Iterable[Piece], placed: Iterable[Sequence[Placed]]) -> None:
-    """Write a file whose targets get these tags; all other bytes are as they were."""
-    found = iter(placed)
-    for piece in pieces:
-        stream.write(piece.before)
-        if piece.segment is not None:
-            tags = next(found)
-            new = write(piece.segment.target, tags).encode(piece.encoding, "xmlcharrefreplace")
-            stream.write(new if tags else piece.content)
+def segments_of(document: Document) -> Iterator[Segment]:
+    """The segments of a document.  Raises CorpusError."""
+    return (piece.segment for piece in document.pieces() if piece.segment is not None)
 
 
 def is_partly_tagged(segment: Segment) -> bool:
@@ -84,28 +81,28 @@ class Lines:
     on_broken: Callable[[BrokenLine], object] | None = None
     _told: set[int] = field(default_factory=set)
 
-    def segments(self) -> Iterator[Segment]:
+    def pieces(self) -> Iterator[Piece]:
         """Read all lines.  Raises CorpusError where one text ends sooner, and BrokenLine for broken markup."""
+        end = b""
         for line, *sides in side_by_side(self.files):
             target = decoded(sides[1], self.files[1], line)
             try:
-                marked = read_line(decoded(sides[0], self.files[0], line), self.kind, self.files[0], line)
+                source = read_line(decoded(sides[0], self.files[0], line), self.kind, self.files[0], line)
             except BrokenLine as error:
                 if self.on_broken is None:
                     raise
                 if line not in self._told:
                     self.on_broken(error)
                 self._told.add(line)
-                marked = read_marked("", self.kind)
-            yield Segment(line, "", marked, read_plain(target, self.kind, marked))
+                source = read_marked("", self.kind)
+            segment = Segment(line, "", source, read_plain(target, self.kind, source))
+            yield Piece(end, segment, write(segment.target, []).encode())
+            end = b"\n"
+        yield Piece(end)
 
     def gold(self, path: StrPath) -> Iterator[Marked]:
         for line, content in enumerate(read_lines(path), 1):
             yield read_line(decoded(content, path, line), self.kind, path, line)
-
-    def write(self, stream: IO[bytes], placed: Iterable[Sequence[Placed]]) -> None:
-        for segment, found in zip(self.segments(), placed, strict=True):
-            stream.write(write(segment.target, found).encode() + b"\n")
 
 
 def decoded(content: bytes, path: StrPath, line: int) -> str:
@@ -131,7 +128,7 @@ def corpus_of(document: Document) -> Corpus:
     """The words of a document as a corpus, which is aligned like any other: pair n is segment n."""
 
     def texts() -> Iterator[TextLine]:
-        for segment in document.segments():
+        for segment in segments_of(document):
             yield segment.line, " ".join(segment.source.words).encode(), " ".join(segment.target.words).encode()
 
     files = str(document.files[0]), str(document.files[1])

@@ -1,13 +1,12 @@
 """Pages of HTML: a segment is what stands between elements that are no part of a sentence."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 from corpora.errors import CorpusError, counted
 from corpora.files import StrPath, open_bytes
-from corpora.inline.carrying import Placed
-from corpora.inline.documents import Piece, Segment, decoded, write_pieces
+from corpora.inline.documents import Piece, Segment, decoded
 from corpora.inline.kinds import TAG, Marked, read_marked, read_target
 
 _INLINE = frozenset(
@@ -65,17 +64,11 @@ class Pages:
     files: tuple[StrPath, StrPath]
     languages: tuple[str | None, str | None] = (None, None)
 
-    def segments(self) -> Iterator[Segment]:
-        """Read all segments.  Raises CorpusError unless there are as many in both."""
-        return (piece.segment for piece in self._pieces() if piece.segment is not None)
-
-    def write(self, stream: IO[bytes], placed: Iterable[Sequence[Placed]]) -> None:
-        write_pieces(stream, self._pieces(), placed)
-
     def gold(self, path: StrPath) -> Iterator[Marked]:
         return (read_marked(block.text, "html") for block in _blocks(path) if block.text)
 
-    def _pieces(self) -> Iterator[Piece]:
+    def pieces(self) -> Iterator[Piece]:
+        """Read the pages.  Raises CorpusError unless there are as many segments in both."""
         source, target = ([*_blocks(path)] for path in self.files)
         if len(source) != len(target):
             what = f"has {counted(len(target) - 1, 'segment')}, but {self.files[0]} has {len(source) - 1:,}"

@@ -2,10 +2,9 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import IO
 from xml.parsers import expat
 
 from corpora.errors import CorpusError
@@ -14,8 +13,7 @@ from corpora.formats.joint import Columns
 from corpora.formats.markup import Place, Texts, parse
 from corpora.formats.memories import SIDES, MemoryReader
 from corpora.formats.units import UnitFile, kind_of_units, side_of
-from corpora.inline.carrying import Placed
-from corpora.inline.documents import Piece, Segment, is_partly_tagged, write_pieces
+from corpora.inline.documents import Piece, Segment, is_partly_tagged, segments_of
 from corpora.inline.kinds import Marked, read_marked, read_target
 from corpora.left_out import warn_of_left_out
 from corpora.reading import AS_IT_IS, Reading
@@ -50,15 +48,8 @@ class Units:
     def languages(self) -> tuple[str | None, str | None]:
         return self._columns if self._columns != SIDES else (self.reading.source, self.reading.target)
 
-    def segments(self) -> Iterator[Segment]:
-        """Read all segments that are translated.  Raises CorpusError on a damaged file."""
-        return (piece.segment for piece in self.pieces() if piece.segment is not None)
-
-    def write(self, stream: IO[bytes], placed: Iterable[Sequence[Placed]]) -> None:
-        write_pieces(stream, self.pieces(), placed)
-
     def gold(self, path: StrPath) -> Iterator[Marked]:
-        return (segment.target for segment in Units(path, self.reading).segments())
+        return (segment.target for segment in segments_of(Units(path, self.reading)))
 
     def pieces(self) -> Iterator[Piece]:
         """The file in pieces, each up to a target and with it.  Raises CorpusError on a damaged file."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import re
 import xml.etree.ElementTree as ET
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from html import unescape
+from itertools import repeat
 from pathlib import Path
 
 import pytest
@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from marked_texts import HTML, WORDS, XML, Parser, escaped
 from memories import left_out
 
+from aligner.model.inline import Links, carried
 from corpora.errors import CorpusError
-from corpora.inline.carrying import carry
-from corpora.inline.documents import Document, Lines, corpus_of
+from corpora.inline.documents import Document, Lines, corpus_of, segments_of
 from corpora.inline.kinds import read_marked
 from corpora.inline.pages import Pages, is_page
 from corpora.inline.units import Units
@@ -29,9 +29,8 @@ PAIRS = st.lists(st.tuples(XML, WORDS.map(escaped)), min_size=1, max_size=4)
 
 def filled(document: Document) -> bytes:
     """The document with tags by relative position."""
-    stream = io.BytesIO()
-    document.write(stream, [carry(one.source, one.target, {}) for one in document.segments()])
-    return stream.getvalue()
+    links: Iterator[Links] = repeat({})
+    return b"".join(piece.written(placed) for piece, placed in carried(document, links))
 
 
 def xliff(pairs: Sequence[tuple[str, str]]) -> str:
@@ -105,9 +104,9 @@ def test_xliff_in_segments(tmp_path: Path) -> None:
     path.write_text(content.format(*sources, mark.format(2, "C"), mark.format(1, "A B")))
     with left_out() as reasons:
         output = filled(Units(path)).decode()
-        names = [(one.line, one.name) for one in Units(path).segments()]
+        names = [(one.line, one.name) for one in segments_of(Units(path))]
     assert output == content.format(*sources, mark.format(2, "C"), mark.format(1, "<g id='1'>A</g> B"))
-    assert [*reasons.values()] == [3], "a target that has some tags, read three times"
+    assert [*reasons.values()] == [2], "a target that has some tags, read twice"
     assert names == [(1, "a"), (1, "a"), (1, "d")]
 
 
@@ -115,7 +114,7 @@ def test_a_damaged_file_is_named_with_its_unit(tmp_path: Path) -> None:
     path = tmp_path / "d.xlf"
     path.write_text(xliff([("a", "b")]).replace("</target><note>", "<note>"))
     with pytest.raises(CorpusError, match=r"d.xlf:2: .* in the unit '0' \("):
-        [*Units(path).segments()]
+        [*segments_of(Units(path))]
 
 
 BLOCKS = st.lists(st.tuples(HTML, WORDS.map(escaped)).filter(lambda one: bool(one[1].strip())), min_size=1, max_size=4)
@@ -148,7 +147,7 @@ def test_pages_of_other_forms_are_refused(tmp_path: Path) -> None:
     for name, page in (("en", "<html><p>a<p>b"), ("de", "<html><p>a b")):
         (tmp_path / name).write_text(page)
     with pytest.raises(CorpusError, match=r"has 1 segment, but .* has 2 \("):
-        [*Pages((tmp_path / "en", tmp_path / "de")).segments()]
+        [*segments_of(Pages((tmp_path / "en", tmp_path / "de")))]
 
 
 def test_lines(tmp_path: Path) -> None:
