@@ -100,7 +100,7 @@ class Normalizer:
     casefold: Unicode case folding.  tokenize: split with nltk's Toktok instead of at ASCII whitespace only, also full
     stops within a line, and take each UNSPACED character for a word.  stem: Snowball language, by name or ISO 639-1
     code; None keeps words whole.  keep: characters that stay inside words where they are between letters, as
-    apostrophes between Cyrillic letters always do.
+    apostrophes between Cyrillic letters always do.  fine: split by `corpora.inline.tokens` instead of Toktok.
     Raises SettingError if there is no Snowball stemmer for the language, and for `keep` without effect.
     """
 
@@ -108,8 +108,11 @@ class Normalizer:
     tokenize: bool = False
     stem: str | None = None
     keep: str = ""
+    fine: bool = False
 
     def __post_init__(self) -> None:
+        if self.fine and not self.tokenize:
+            raise SettingError("`fine` has no effect without `tokenize`")
         if self.keep and not self.tokenize:
             raise SettingError("`keep` has no effect without `tokenize`")
         if any(c.isalnum() or c.isspace() for c in self.keep):
@@ -118,8 +121,14 @@ class Normalizer:
             known = ", ".join(f"{code} ({name})" for code, name in SNOWBALL_CODES.items())
             raise SettingError(f"no stemmer for the language '{self.stem}' (known are {known})")
 
-    def __reduce__(self) -> "tuple[type[Normalizer], tuple[bool, bool, str | None, str]]":
-        return Normalizer, (self.casefold, self.tokenize, self.stem, self.keep)  # without the functions made of them
+    def __reduce__(self) -> "tuple[type[Normalizer], tuple[bool, bool, str | None, str, bool]]":
+        return Normalizer, (
+            self.casefold,
+            self.tokenize,
+            self.stem,
+            self.keep,
+            self.fine,
+        )  # without the functions made of them
 
     @shared_property
     def _stem(self) -> Callable[[str], str]:
@@ -136,6 +145,10 @@ class Normalizer:
 
     @shared_property
     def _tokenize(self) -> Callable[[str], list[str]]:
+        if self.fine:
+            from corpora.inline.tokens import fine_tokens
+
+            return fine_tokens
         from nltk.tokenize.toktok import ToktokTokenizer
 
         tokenizer = ToktokTokenizer()
@@ -188,8 +201,8 @@ PLAIN = Normalizer(), Normalizer()
 
 def without_tokenizing(normalizers: tuple[Normalizer, Normalizer]) -> tuple[Normalizer, Normalizer]:
     """The same normalizers for tokenised text: tokens that links count are never tokenised again."""
-    source, target = normalizers
-    return replace(source, tokenize=False, keep=""), replace(target, tokenize=False, keep="")
+    source, target = (replace(side, tokenize=False, keep="", fine=False) for side in normalizers)
+    return source, target
 
 
 def refuse_links(links: Sequence[object], normalizers: tuple[Normalizer, Normalizer]) -> None:

@@ -41,6 +41,7 @@ def train(
     text: Annotated[AlignSettings, "tokenize keep sample priors dictionary"],
     skip: Annotated[AlignSettings, "max_length skip_bad"],
     stem: bool = data_option(False, "Count Snowball stems of the two languages.", hidden=True),
+    fine: bool = data_option(False, "With `tokenize`: split as finely as markup needs.", hidden=True),
     case_fold: bool = data_option(True, "Count words whatever their case.", hidden=True),
     update: str | None = data_option(None, "Add the text to this model, whose weights stay.", metavar="MODEL"),
     statistics: str | None = data_option(
@@ -99,7 +100,7 @@ def train(
         of_learning: dict[str, Any] = {"gold": gold, "links": others.links, "trace": trace}
         of_text: dict[str, Any] = dict.fromkeys(changed(text), True)
         of_text |= {"source": reading.source, "target": reading.target}
-        of_text |= {"stem": stem, "no_case_fold": not case_fold, "cluster": to.cluster}
+        of_text |= {"stem": stem, "fine": fine, "no_case_fold": not case_fold, "cluster": to.cluster}
         if update is not None:
             why = "with --update, which changes a model's statistics only"
             refuse_idle(
@@ -134,6 +135,7 @@ def train(
             if text.keep is None and as_option(normalizers) and not to.quiet:
                 say(f'apostrophes are letters of the text, as --keep "{as_option(normalizers)}" says')
             normalizers = _normalizers(inputs.texts[0], stem, case_fold, normalizers)
+            normalizers = replace(normalizers[0], fine=fine), replace(normalizers[1], fine=fine)
             count = replace(
                 count,
                 languages=(reading.source, reading.target),

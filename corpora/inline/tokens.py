@@ -48,6 +48,12 @@ def _words() -> re.Pattern[str]:
     return re.compile(rf"{runs}|{letter}+(?:(?:{within}){letter}+)*|\S")
 
 
+def fine_tokens(text: str) -> list[str]:
+    """The tokens of a text without markup, without spaces in placeholders."""
+    whole = [found.span() for found in PLACEHOLDER.finditer(text)]
+    return ["".join(text[start:end].split()) for start, end in spans_of_tokens(text, whole=whole)]
+
+
 def spans_of_tokens(
     text: str, cuts: Iterable[int] = (), whole: Iterable[tuple[int, int]] = ()
 ) -> list[tuple[int, int]]:
