@@ -11,6 +11,7 @@ from threading import Lock
 from anyascii import anyascii
 
 from corpora import SettingError
+from corpora.inline.tokens import UNSPACED, fine_tokens
 from corpora.threads import shared_property
 
 SNOWBALL_CODES = {
@@ -22,15 +23,6 @@ SNOWBALL_CODES = {
 _WRITTEN_OUT = {"æ": "ae", "œ": "oe", "ß": "ss", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ħ": "h", "ı": "i"}
 _WRITTEN_OUT |= {"Æ": "AE", "Œ": "OE", "ẞ": "SS", "Ø": "O", "Ł": "L", "Đ": "D", "Ð": "D", "Þ": "TH", "Ħ": "H"}
 _latin = cache(lambda c: anyascii(c) if c.isalpha() else c)
-
-_MARKS = "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u17b4-\u17d3\u17dd\u3099\u309a"
-_LETTERS = (
-    "\u0e01-\u0e33\u0e40-\u0e46\u0e81-\u0eb3\u0ec0-\u0ec6\u0edc-\u0edf\u1780-\u17b3"
-    "\u3005-\u3007\u3041-\u3096\u309d-\u30fa\u30fc-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f"
-    "\U00020000-\U0003ffff"
-)
-UNSPACED = re.compile(f"[{_LETTERS}](?:\u17d2.|[{_MARKS}])*")
-"""Matches a character, with its marks, of scripts without spaces between words: Han, Kana, Thai, Lao, Khmer."""
 
 SPACE = "\u2581"
 """The character that SentencePiece and others write for a space."""
@@ -146,8 +138,6 @@ class Normalizer:
     @shared_property
     def _tokenize(self) -> Callable[[str], list[str]]:
         if self.fine:
-            from corpora.inline.tokens import fine_tokens
-
             return fine_tokens
         from nltk.tokenize.toktok import ToktokTokenizer
 

@@ -7,13 +7,13 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from html import escape, unescape
 from itertools import pairwise
 
 from corpora import SettingError
 from corpora.formats.memories import CODES
 from corpora.inline.tokens import PLACEHOLDER, identifier, spans_of_tokens
+from corpora.threads import shared_property
 
 _VOID = set("area base br col embed hr img input link meta param source track wbr".split())
 """Elements of HTML that have no end."""
@@ -101,7 +101,7 @@ class Marked:
     placeholders: Sequence[tuple[int, int]]
     at_capitals: bool = False
 
-    @cached_property
+    @shared_property
     def tokens(self) -> list[tuple[int, int]]:
         """The first character and the end of each token; tags end tokens, but ``<wbr>`` does not."""
         cuts = [place for tag in self.tags if tag.name != "wbr" for place in (tag.start, tag.end)]
@@ -110,7 +110,7 @@ class Marked:
             cuts += [n for n, (one, other) in enumerate(small, 1) if one.islower() and other.isupper()]
         return spans_of_tokens(self.text, cuts, self.placeholders)
 
-    @cached_property
+    @shared_property
     def words(self) -> list[str]:
         """The tokens as they are aligned: of placeholders what they stand for."""
         names = {one: identifier(self.text[slice(*one)]) for one in self.placeholders}

@@ -6,7 +6,14 @@ from collections.abc import Iterable
 from functools import cache
 from itertools import pairwise
 
-from corpora.normalize import UNSPACED
+_MARKS = "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u17b4-\u17d3\u17dd\u3099\u309a"
+_LETTERS = (
+    "\u0e01-\u0e33\u0e40-\u0e46\u0e81-\u0eb3\u0ec0-\u0ec6\u0edc-\u0edf\u1780-\u17b3"
+    "\u3005-\u3007\u3041-\u3096\u309d-\u30fa\u30fc-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f"
+    "\U00020000-\U0003ffff"
+)
+UNSPACED = re.compile(f"[{_LETTERS}](?:\u17d2.|[{_MARKS}])*")
+"""Matches a character, with its marks, of scripts without spaces between words: Han, Kana, Thai, Lao, Khmer."""
 
 _HIRAGANA = "\u3041-\u3096\u309d-\u309f"
 _KATAKANA = "\u30a1-\u30fa\u30fc-\u30ff\uff66-\uff9f"

@@ -4,7 +4,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from xml.parsers import expat
 
 from corpora.errors import CorpusError
@@ -17,6 +16,7 @@ from corpora.inline.documents import Piece, Segment, is_partly_tagged, segments_
 from corpora.inline.kinds import Marked, read_marked, read_target
 from corpora.left_out import warn_of_left_out
 from corpora.reading import AS_IT_IS, Reading
+from corpora.threads import shared_property
 
 _START = re.compile(r"<(?:[^<>\"']|\"[^\"]*+\"|'[^']*+')*+>")
 _WIDE = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be", b"<\0": "utf-16-le", b"\0<": "utf-16-be"}
@@ -37,7 +37,7 @@ class Units:
     def files(self) -> tuple[StrPath, StrPath]:
         return self.path, self.path
 
-    @cached_property
+    @shared_property
     def _columns(self) -> Columns:
         """The languages of TMX, or the elements of XLIFF.  Raises CorpusError where languages leave a choice."""
         if kind_of_units(self.path) != "TMX":
