@@ -80,7 +80,7 @@ class _Carrier:
     """linked: of each source token its target tokens.  total: the probabilities of all links of each target token.
 
     own, runs: source and target tokens of tags; None is the whole text.  taken, inner: target tokens of all tags in a
-    tag, and cuts within one of them.
+    tag, and cuts within one of them.  passed, before: source tokens before the last code, and their links.
     """
 
     def __init__(self, source: Marked, target: Marked, links: Mapping[Link, float]) -> None:
@@ -93,6 +93,7 @@ class _Carrier:
         self.runs: dict[Tag | None, Run] = {None: (0, len(target.tokens))}
         self.taken, self.inner = defaultdict[Tag | None, set[int]](set), defaultdict[Tag | None, set[int]](set)
         self.placed = dict[Tag | None, Placed]()
+        self.passed, self.before = 0, Counter[int]()
 
     def carry(self) -> list[Placed]:
         there = Counter(tag.key for tag in self.target.tags)
@@ -109,9 +110,10 @@ class _Carrier:
             if tag not in self.placed:
                 self._place_code(tag)
         found = [self.placed[tag] for tag in tags]
+        ends = {one: number for number, (one, *_) in enumerate(_in_order(found))}
         for second in (one for one in found if one.tag.first in self.placed):
             first = self.placed[second.tag.first]
-            if next(one for one, *_ in _in_order(found) if one in (first, second)) is second:
+            if ends[second] < ends[first]:
                 second.parent, second.start, second.end = first.parent, first.start, first.end
         return found
 
@@ -181,10 +183,11 @@ class _Carrier:
         (lo, hi), parent = self.runs[tag.parent], self.placed.get(tag.parent)
         cut = hi if s == end else lo
         if first < s < end:
-            before, within = Counter[int](), Counter[int]()  # of its own words, as of a placeholder
-            for side, words in ((before, range(s)), (within, range(s, e))):
-                for j in words:
-                    side.update(self.linked[j])
+            for j in range(self.passed, s):
+                self.before.update(self.linked[j])
+            self.passed, before, within = s, self.before, Counter[int]()  # within a placeholder
+            for j in range(s, e):
+                within.update(self.linked[j])
             # A cut after k is crossed by links of words before the code to words after k, and the reverse.
             change = (total - 2 * before[k] - within[k] for k, total in enumerate(self.total))
             costs = [*accumulate(change, initial=0.0)]

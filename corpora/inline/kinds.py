@@ -19,10 +19,13 @@ _VOID = set("area base br col embed hr img input link meta param source track wb
 """Elements of HTML that have no end."""
 
 TAG = re.compile(
-    r"<!--.*?-->|<!\[CDATA\[(?P<data>.*?)\]\]>|<[?!][^>]*+>"
+    r"<!--.*?(?:-->|\Z)|<!\[CDATA\[(?P<data>.*?)(?:\]\]>|\Z)|<[?!][^>]*+>"
     r"|<(?P<end>/?)(?P<name>[A-Za-z_][^\s<>/\"']*+)(?P<values>(?:[^<>\"']|\"[^\"]*+\"|'[^']*+')*+)>",
     re.DOTALL,
 )
+_ANGULAR = re.compile(r"(START|CLOSE)_(\w+?)(_\d+)?")
+"""Matches the id of an ``<x/>`` of Angular's XLIFF that begins or ends an element."""
+
 _SPECIAL = re.compile("[<&{%]")
 _ENTITY = re.compile(r"&(?:#\d+|#[xX][0-9a-fA-F]+|\w+);")
 _VALUE = re.compile(r"""([\w:.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
@@ -213,6 +216,9 @@ class _Reader:
         for sides, sign in ((kind.begins, 1), (kind.ends, -1)):
             if name in sides:
                 role, pair = sign, ("code", next((values[one] for one in sides[name] if one in values), ""))
+        angular = _ANGULAR.fullmatch(values.get("id", "")) if name == "x" else None
+        if angular is not None:
+            role, pair = 1 if angular[1] == "START" else -1, ("code", angular[2])
         if not role and not raw.endswith("/>") and raw[1] not in "!?" and name not in kind.alone:
             role = -1 if end else 1
         self.codes.append((Tag(name, key, raw, place, place), pair, role))

@@ -79,6 +79,8 @@ def test_placeholders(placeholder: str, name: str) -> None:
          ['<x id="3"/>']),
         ("xliff", '<bpt id="1" rid="7">{<sub>x</sub></bpt>a<ept id="2" rid="7">}</ept>',
          ['<bpt id="1" rid="7">{<sub>x</sub></bpt>'], []),
+        ("xliff", '<x id="START_LINK_1"/>a<x id="CLOSE_LINK"/> <x id="INTERPOLATION"/>', ['<x id="START_LINK_1"/>'],
+         ['<x id="INTERPOLATION"/>']),
         ("xliff2", '<sc id="1"/>a<ec startRef="1"/> <pc id="2">b</pc> <ph id="3"/>', ['<sc id="1"/>', '<pc id="2">'],
          ['<ph id="3"/>']),
         ("tmx", '<hi>a</hi> <it pos="begin">x</it> <ut>y</ut>', ["<hi>"], ['<it pos="begin">x</it>', "<ut>y</ut>"]),
