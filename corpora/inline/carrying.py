@@ -8,7 +8,6 @@ from itertools import accumulate
 
 from corpora.alignment import Link
 from corpora.inline.kinds import Marked, Tag
-from corpora.inline.tokens import identifier
 
 _OUTSIDE = 0.7
 """What a link to a word outside of a span takes from it, as a share of what one to a word inside gives."""
@@ -118,9 +117,9 @@ class _Carrier:
         return found
 
     def _missing_placeholders(self) -> Iterator[Tag]:
-        there = Counter(identifier(self.target.text[slice(*one)]) for one in self.target.placeholders)
+        there = Counter(self.target.name_of(one) for one in self.target.placeholders)
         for start, end in self.source.placeholders:
-            name = identifier(self.source.text[start:end])
+            name = self.source.name_of((start, end))
             if not _take(there, name):
                 around = [tag for tag in self.source.tags if tag.is_pair and tag.start <= start < tag.end]
                 raw = "".join(self.source.raw[start:end])

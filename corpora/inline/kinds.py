@@ -4,6 +4,7 @@ To add a kind: a row of KINDS.
 """
 
 import re
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -95,7 +96,7 @@ class Marked:
 
     text: without tags, entities decoded; placeholders are part of it.  raw: of each character, as it is written, and at
     last what is written after all.  tags: in the order in which they begin.  placeholders: characters, from first to
-    end.  at_capitals: whether capitals after small letters begin tokens.
+    end, of those without tags in them.  at_capitals: whether capitals after small letters begin tokens.
     """
 
     text: str
@@ -113,10 +114,14 @@ class Marked:
             cuts += [n for n, (one, other) in enumerate(small, 1) if one.islower() and other.isupper()]
         return spans_of_tokens(self.text, cuts, self.placeholders)
 
+    def name_of(self, place: tuple[int, int]) -> str:
+        """What the placeholder at a place stands for."""
+        return identifier(self.text[slice(*place)])
+
     @shared_property
     def words(self) -> list[str]:
         """The tokens as they are aligned: of placeholders what they stand for."""
-        names = {one: identifier(self.text[slice(*one)]) for one in self.placeholders}
+        names = {one: self.name_of(one) for one in self.placeholders}
         return [names.get(one) or self.text[slice(*one)] for one in self.tokens]
 
     def ends_in_words(self) -> bool:
@@ -128,7 +133,7 @@ class Marked:
 def read_plain(text: str, kind: str, source: Marked) -> Marked:
     """A translation of a source without markup of a kind, as it is written among such."""
     raw = [escape(c, quote=False) for c in text] if KINDS[kind].has_tags else [*text]
-    return Marked(text, [*raw, ""], [], [one.span() for one in PLACEHOLDER.finditer(text)], source.ends_in_words())
+    return _like(Marked(text, [*raw, ""], [], _placeholders(text)), source)
 
 
 def read_marked(content: str, kind: str) -> Marked:
@@ -148,7 +153,20 @@ def read_target(content: str, kind: str, source: Marked) -> Marked:
     for tag in reversed(found.tags):
         if not tag.is_pair:
             raw[tag.start] = tag.opening + raw[tag.start]
-    return replace(found, raw=raw, at_capitals=source.ends_in_words())
+    return _like(replace(found, raw=raw), source)
+
+
+def _like(target: Marked, source: Marked) -> Marked:
+    """The target in tokens like those of its source: others than its placeholders are text, as messages with tags."""
+    names = {source.name_of(one) for one in source.placeholders}
+    known = [one for one in target.placeholders if target.name_of(one) in names]
+    return replace(target, placeholders=known, at_capitals=source.ends_in_words())
+
+
+def _placeholders(text: str, tags: Sequence[Tag] = ()) -> list[tuple[int, int]]:
+    cuts = sorted(place for tag in tags for place in (tag.start, tag.end))
+    found = (one.span() for one in PLACEHOLDER.finditer(text))
+    return [(start, end) for start, end in found if bisect_right(cuts, start) == bisect_left(cuts, end)]
 
 
 _ELEMENT = "element"
@@ -157,11 +175,11 @@ _Code = tuple[Tag, tuple[str, str], int]
 
 
 class _Reader:
-    """text, raw, placeholders: see `Marked`."""
+    """text, raw: see `Marked`."""
 
     def __init__(self, kind: Kind) -> None:
         self.kind = kind
-        self.text, self.raw, self.placeholders = list[str](), list[str](), list[tuple[int, int]]()
+        self.text, self.raw = list[str](), list[str]()
         self.codes = list[_Code]()
 
     def read(self, content: str) -> Marked:
@@ -183,18 +201,10 @@ class _Reader:
             else:
                 self._add(name or "comment", found[0], found["end"] or "")
         self._read_text(content[last:])
-        return Marked("".join(self.text), [*self.raw, ""], _nested(self.codes), self.placeholders)
+        text, tags = "".join(self.text), _nested(self.codes)
+        return Marked(text, [*self.raw, ""], tags, _placeholders(text, tags))
 
     def _read_text(self, content: str) -> None:
-        last = 0
-        for found in PLACEHOLDER.finditer(content):
-            self._read_plain(content[last : found.start()])
-            start, last = len(self.raw), found.end()
-            self._read_plain(found[0])
-            self.placeholders.append((start, len(self.raw)))
-        self._read_plain(content[last:])
-
-    def _read_plain(self, content: str) -> None:
         last = 0
         for found in _ENTITY.finditer(content) if self.kind.has_tags else ():
             letters = unescape(found[0])

@@ -97,6 +97,16 @@ def test_codes_of_the_target_stay() -> None:
     assert carry(source, target, {(1, 0): 1.0}) == [], "of tags around words all or none"
 
 
+def test_tags_within_a_message() -> None:
+    source = read_marked('{n, plural, =0 {none} other {<x id="START_B"/>many<x id="CLOSE_B"/>}}', "xliff")
+    assert source.placeholders == []
+    target = read_target("{n, plural, =0 {keine} other {viele}}", "xliff", source)
+    assert source.words[-3:] == ["many", "}", "}"]
+    links = {(n, n): 1.0 for n in range(len(source.words))}
+    output = '{n, plural, =0 {keine} other {<x id="START_B"/>viele<x id="CLOSE_B"/>}}'
+    assert write(target, carry(source, target, links)) == output
+
+
 def test_deep_nesting() -> None:
     depth = 20_000
     output, placed = carried("html", "<b>" * depth + "a" + "</b>" * depth + " b", "B A", {(0, 1): 1.0, (1, 0): 1.0})
