@@ -172,9 +172,11 @@ def _project_markup(
         from aligner.model.inline import align_document, carried, read_links
         from corpora.files import refuse_inputs, spilling_beside, write_atomically, write_packed
         from corpora.formats.sheets import kind_of_rows, write_rows
+        from corpora.inline.documents import corpus_of
 
         for one in filter(None, (output, unsure)):
             refuse_inputs(one, [*document.files, links, gold, settings.model, *settings.dictionary])
+        corpus_of(document).rereadable()
         kind = kind_of_rows(unsure or "-")
         tally = _Tally(None if gold is None else document.gold(gold), unsure is not None)
         with spilling_beside(output), write_packed(output, force=force) as file:

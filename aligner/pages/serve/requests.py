@@ -85,17 +85,22 @@ def _read(model: Model, limits: Limits, body: bytes) -> Asked:
     except ValueError as error:
         raise HTTPException(400, f"the body is not JSON in UTF-8: {error} (see /openapi.json)") from error
     markup = value.pop("markup", "html") if isinstance(body, ToProject) and isinstance(value, dict) else None
-    _check(markup is None or markup in KINDS, f"markup is none of {', '.join(KINDS)} (choose one)")
+    _check(
+        markup is None or (isinstance(markup, str) and markup in KINDS),
+        f"markup is none of {', '.join(KINDS)} (choose one)",
+    )
     is_list = isinstance(value, dict) and "pairs" in value
     given = _fields(value, ["pairs"], "the body")[0] if is_list else [value]
     _check(isinstance(given, list), "pairs is not a list (give a list of objects with source and target)")
     _check(len(given) <= limits.pairs, f"more than {limits.pairs:,} pairs (send several requests)")
-    pairs, texts = [], list[tuple[Marked, Marked]]()
+    pairs, texts, tags = [], list[tuple[Marked, Marked]](), 0
     for number, pair in enumerate(given):
         where = f"pair {number}" if is_list else "the pair"
         sides = _fields(pair, ["source", "target"], where)
         if markup is not None:
             texts.append(_texts(sides[0], sides[1], markup, where))
+            tags += len(texts[-1][0].tags)
+            _check(tags <= limits.words, f"more than {limits.words:,} tags (send several requests)")
             sides = [side.words for side in texts[-1]]
         tokens = [_tokens(*side, limits, where) for side in zip(sides, model.normalizers, strict=True)]
         pairs.append((tokens[0], tokens[1]))

@@ -77,7 +77,8 @@ def test_python_and_service_say_the_same(texts: Path, model: Path) -> None:
     assert [one["target"] for one in json.loads(answer)["pairs"]] == output
     tags = [[tag._asdict() for tag in one.tags] for one in found]
     assert [one["tags"] for one in json.loads(answer)["pairs"]] == tags
-    for asked in ({"source": "a", "target": "b", "markup": "x"}, {"source": ["a"], "target": "b"}):
+    pair = {"source": "a", "target": "b"}
+    for asked in ({**pair, "markup": "x"}, {**pair, "markup": []}, {**pair, "source": ["a"]}, {**pair, "other": 1}):
         (refusal,) = answer_all(loaded, limits, [ToProject(json.dumps(asked).encode())])
         assert refusal.status_code == 422  # type: ignore[union-attr]
 
@@ -100,5 +101,6 @@ def test_documents(tmp_path: Path) -> None:
         run("project", tmp_path / "en", tmp_path / "fr", links, "-q").stdout == "<!doctype html><p>Une <b>maison</b>\n"
     )
     assert "is read here" in refused("project", path, links, "-o", path, "--force")
+    assert "is read more than once" in refused("project", "-", tmp_path / "fr", links, "--markup", "html", "-q")
     write(tmp_path / "empty")
     assert run("project", tmp_path / "empty", tmp_path / "empty", "--markup", "html", "-q").stdout == ""
