@@ -7,7 +7,8 @@
     [(0, 0), (1, 2), (2, 1)]
 
 `train` makes a model, with settings such as ``aligner.LearnSettings(loss="hinge")``. `load` opens one, ``model.align``
-and ``model.align_many`` use it, `align` aligns text without one, `evaluate` compares links with gold.
+and ``model.align_many`` use it, `align` aligns text without one, `evaluate` compares links with gold, `project` carries
+inline markup to a translation.
 What is slow to import is imported at its first use, so that importing this package costs nothing.
 """
 
@@ -21,6 +22,7 @@ from aligner._version import __version__
 if TYPE_CHECKING:
     from aligner.evaluation.comparison import compare, evaluate
     from aligner.model.decoding import Alignment, Alignments
+    from aligner.model.inline import Projected, project
     from aligner.model.model import Model, load
     from aligner.model.settings import AlignSettings
     from aligner.model.unsupervised import align
@@ -39,19 +41,22 @@ _HOMES = {
     "Hooks": "aligner.progress",
     "LearnSettings": "aligner.training.settings",
     "Model": "aligner.model.model",
+    "Projected": "aligner.model.inline",
     "Training": "aligner.training.learn",
     "align": "aligner.model.unsupervised",
     "compare": "aligner.evaluation.comparison",
     "evaluate": "aligner.evaluation.comparison",
     "learn": "aligner.training.learn",
     "load": "aligner.model.model",
+    "project": "aligner.model.inline",
     "train": "aligner.training.train",
     "update_model": "aligner.training.train",
 }
 
 __all__ = [
     "AlignSettings", "AlignerError", "Alignment", "Alignments", "CountSettings", "Hooks", "LearnSettings", "Model",
-    "Training", "__version__", "align", "compare", "evaluate", "learn", "load", "train", "update_model",
+    "Projected", "Training", "__version__", "align", "compare", "evaluate", "learn", "load", "project", "train",
+    "update_model",
 ]  # fmt: skip
 
 

@@ -14,7 +14,8 @@ import numpy as np
 
 from corpora.corpus import Corpus, TextLine
 from corpora.errors import CorpusError, EmptyCorpus
-from corpora.normalize import SPACE, UNSPACED, Normalizer
+from corpora.inline.tokens import UNSPACED
+from corpora.normalize import SPACE, Normalizer
 from corpora.ragged import I32, I64
 from corpora.spaces import warn_of_spaces
 

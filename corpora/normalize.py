@@ -11,6 +11,7 @@ from threading import Lock
 from anyascii import anyascii
 
 from corpora import SettingError
+from corpora.inline.tokens import UNSPACED, fine_tokens
 from corpora.lemmas import find_lemmatizer
 from corpora.threads import shared_property
 
@@ -26,15 +27,6 @@ LEMMAS = "lemmas:"
 _WRITTEN_OUT = {"æ": "ae", "œ": "oe", "ß": "ss", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ħ": "h", "ı": "i"}
 _WRITTEN_OUT |= {"Æ": "AE", "Œ": "OE", "ẞ": "SS", "Ø": "O", "Ł": "L", "Đ": "D", "Ð": "D", "Þ": "TH", "Ħ": "H"}
 _latin = cache(lambda c: anyascii(c) if c.isalpha() else c)
-
-_MARKS = "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u17b4-\u17d3\u17dd\u3099\u309a"
-_LETTERS = (
-    "\u0e01-\u0e33\u0e40-\u0e46\u0e81-\u0eb3\u0ec0-\u0ec6\u0edc-\u0edf\u1780-\u17b3"
-    "\u3005-\u3007\u3041-\u3096\u309d-\u30fa\u30fc-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f"
-    "\U00020000-\U0003ffff"
-)
-UNSPACED = re.compile(f"[{_LETTERS}](?:\u17d2.|[{_MARKS}])*")
-"""Matches a character, with its marks, of scripts without spaces between words: Han, Kana, Thai, Lao, Khmer."""
 
 SPACE = "\u2581"
 """The character that SentencePiece and others write for a space."""
@@ -104,7 +96,8 @@ class Normalizer:
     casefold: Unicode case folding.  tokenize: split with nltk's Toktok instead of at ASCII whitespace only, also full
     stops within a line, and take each UNSPACED character for a word.  stem: Snowball language, by name or ISO 639-1
     code, or LEMMAS and a code, for lemmas of `find_lemmatizer`; None keeps words whole.  keep: characters that stay
-    inside words where they are between letters, as apostrophes between Cyrillic letters always do.
+    inside words where they are between letters, as apostrophes between Cyrillic letters always do.  fine: split by
+    `corpora.inline.tokens` instead of Toktok.
     Raises SettingError if there is no stemmer or lemmatiser for the language, and for `keep` without effect.
     """
 
@@ -112,8 +105,11 @@ class Normalizer:
     tokenize: bool = False
     stem: str | None = None
     keep: str = ""
+    fine: bool = False
 
     def __post_init__(self) -> None:
+        if self.fine and not self.tokenize:
+            raise SettingError("`fine` has no effect without `tokenize`")
         if self.keep and not self.tokenize:
             raise SettingError("`keep` has no effect without `tokenize`")
         if any(c.isalnum() or c.isspace() for c in self.keep):
@@ -126,8 +122,14 @@ class Normalizer:
             known = ", ".join(f"{code} ({name})" for code, name in SNOWBALL_CODES.items())
             raise SettingError(f"no stemmer for the language '{self.stem}' (known are {known})")
 
-    def __reduce__(self) -> "tuple[type[Normalizer], tuple[bool, bool, str | None, str]]":
-        return Normalizer, (self.casefold, self.tokenize, self.stem, self.keep)  # without the functions made of them
+    def __reduce__(self) -> "tuple[type[Normalizer], tuple[bool, bool, str | None, str, bool]]":
+        return Normalizer, (
+            self.casefold,
+            self.tokenize,
+            self.stem,
+            self.keep,
+            self.fine,
+        )  # without the functions made of them
 
     @shared_property
     def _stem(self) -> Callable[[str], str]:
@@ -147,6 +149,8 @@ class Normalizer:
 
     @shared_property
     def _tokenize(self) -> Callable[[str], list[str]]:
+        if self.fine:
+            return fine_tokens
         from nltk.tokenize.toktok import ToktokTokenizer
 
         tokenizer = ToktokTokenizer()
@@ -199,8 +203,8 @@ PLAIN = Normalizer(), Normalizer()
 
 def without_tokenizing(normalizers: tuple[Normalizer, Normalizer]) -> tuple[Normalizer, Normalizer]:
     """The same normalizers for tokenised text: tokens that links count are never tokenised again."""
-    source, target = normalizers
-    return replace(source, tokenize=False, keep=""), replace(target, tokenize=False, keep="")
+    source, target = (replace(side, tokenize=False, keep="", fine=False) for side in normalizers)
+    return source, target
 
 
 def refuse_links(links: Sequence[object], normalizers: tuple[Normalizer, Normalizer]) -> None:

@@ -1,45 +1,116 @@
 """``aligner project``."""
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import zip_longest
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from aligner.cli.options import FORCE, OUTPUT, QUIET, argument, command, data_option
+from aligner.cli.messages import in_options, refuse_idle, say, tell_fit
+from aligner.cli.options import (
+    FORCE,
+    OUTPUT,
+    QUIET,
+    argument,
+    command,
+    data_option,
+    output_option,
+    skipping_pairs,
+)
+from aligner.model.settings import AlignSettings
 from aligner.progress import progress_bar, tell_items
-from corpora.reading import Reading
+from corpora import SettingError
+from corpora.errors import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from aligner.evaluation.labels import LabelCounts
+    from aligner.evaluation.markup import SpanFigures, TagCount
     from corpora.formats.conll import Sentence
+    from corpora.inline.carrying import Placed
+    from corpora.inline.documents import Document, Segment
+    from corpora.inline.kinds import Marked
+
+Markup = Literal["html", "xliff", "xliff2", "tmx", "placeholders"]
+
+_UNSURE = "line", "segment", "tag", "source", "target", "text"
 
 
-@command()
+@command(threads=True, hidden="columns source target")
 def project(
-    labels: str = argument("LABELS", "The source text with labels: a CoNLL file."),
-    target: str = argument("TGT", "The target text, or a whole corpus with it."),
-    links: str = argument("LINKS", "Links of these pairs, in any format."),
+    source: str = argument("SRC", "Source text: a CoNLL file with labels, or lines with --markup."),
+    target: str | None = argument("TGT|LINKS", "The target text.", None),
+    links: str | None = argument("LINKS", "Links of these pairs, in any format; needed with labels.", None),
     *,
-    gold: str | None = data_option(
-        None, "The target text with labels: report F1 in place of the labels, unless -o is given.", metavar="FILE"
+    markup: Markup | None = data_option(
+        None, "Carry inline markup of this kind: html, xliff, xliff2, tmx or placeholders.", metavar="KIND"
     ),
-    reading: Reading,
+    gold: str | None = data_option(
+        None, "The target text with labels or markup: report how much is right, unless -o is given.", metavar="FILE"
+    ),
+    settings: Annotated[AlignSettings, "model dictionary source target columns untranslated skip_bad"],
+    unsure: str | None = output_option(
+        None, "List tags that may stand elsewhere, to .tsv, .csv or .xlsx.", metavar="FILE"
+    ),
     output: str = OUTPUT,
     force: bool = FORCE,
     quiet: bool = QUIET,
 ) -> None:
-    """Carry labels of words across links to the other language.
+    """Carry labels of words, or inline markup, across links.
 
-    Names and other spans (BIO), parts of speech, or the trees of CoNLL-U.
+    Names and other spans (BIO), parts of speech, or the trees of CoNLL-U; tags, codes and placeholders. Without LINKS
+    text with markup is aligned by a model (-m), or by what it says itself.
     """
+    document = _document(source, target, markup, settings)
+    if document is None:
+        if target is None or links is None:
+            raise SettingError("labels are carried from SRC to TGT by LINKS (give all three, or `markup`)")
+        given = {"model": settings.model, "dictionary": settings.dictionary, "skip_bad": settings.skip_bad}
+        refuse_idle("on labels, which have LINKS (give --markup KIND for tags)", **given, unsure=unsure)
+        _project_labels((source, target, links), gold, settings, (output, force, quiet))
+        return
+    if len({*document.files}) == 1:
+        links = links or target
+    _project_markup(document, links, gold, unsure, settings, (output, force, quiet))
+
+
+def _document(source: str, target: str | None, markup: str | None, settings: AlignSettings) -> "Document | None":
+    """What is to get inline markup; None for labels."""
+    from corpora.formats.units import kind_of_units
+    from corpora.inline.documents import Lines
+    from corpora.inline.pages import Pages, is_page
+    from corpora.inline.units import Units
+    from corpora.recognize import is_stream
+
+    if markup is not None:
+        if target is None:
+            raise SettingError("`markup` is of lines (give TGT, too)")
+        settings.reading.refuse("is not of lines with markup", "leave it out")
+        told = (lambda error: say(in_options(f"left without tags: {error}"))) if settings.skip_bad else None
+        return Lines((source, target), markup, on_broken=told)
+    if is_stream(source):
+        return None
+    kind = kind_of_units(source)
+    is_pair = target is not None and is_page(source)
+    if kind in ("TMX", "XLIFF") or is_pair:
+        refuse_idle("on documents", skip_bad=settings.skip_bad, untranslated=settings.untranslated)
+    if kind == "XLIFF" or is_pair:
+        settings.reading.refuse("is of TMX", "leave it out")
+    if kind in ("TMX", "XLIFF"):
+        return Units(source, settings.reading)
+    return Pages((source, target)) if target is not None and is_pair else None
+
+
+def _project_labels(
+    files: tuple[str, str, str], gold: str | None, settings: AlignSettings, how: tuple[str, bool, bool]
+) -> None:
+    output, force, quiet = how
     with progress_bar(quiet) as show:
         from corpora.encodings import marked
         from corpora.files import refuse_inputs, write_packed
         from corpora.projection import project_file
 
-        refuse_inputs(output, [labels, target, links, gold])
+        refuse_inputs(output, [*files, gold])
         with write_packed(output, force=force) as file:
-            found: Iterable[Sentence] = tell_items(show, "writing", project_file(labels, target, links, reading))
+            found: Iterable[Sentence] = tell_items(show, "writing", project_file(*files, settings.reading))
             if gold is not None:
                 found = kept = list(found)
                 report = _report(_judged(kept, gold))
@@ -47,6 +118,96 @@ def project(
                 file.write(marked("".join(map(str, found)).encode()))
     if gold is not None:
         print(report, flush=True)
+
+
+@dataclass
+class _Tally:
+    """Counts the tags of segments, and lists unsure ones and those that are as in gold, where that is asked for."""
+
+    gold: "Iterator[Marked] | None"
+    lists: bool
+    tags: int = 0
+    unsure: int = 0
+    empty: int = 0
+    rows: list[tuple[object, ...]] = field(default_factory=list)
+    spans: "list[list[TagCount]]" = field(default_factory=list)
+
+    def add(self, segment: "Segment", placed: "list[Placed]", gold: str) -> None:
+        """Count the tags of a segment.  Raises CorpusError for gold of another text."""
+        from aligner.evaluation.markup import count_tags
+        from corpora.errors import CorpusError
+
+        self.tags += len(placed)
+        self.unsure += sum(not one.sure for one in placed)
+        self.empty += bool(placed) and not segment.target.tokens
+        if self.lists:
+            self.rows += (_row(segment, one) for one in placed if not one.sure)
+        if self.gold is not None:
+            truth = next(self.gold, None)
+            if truth is None or truth.text != segment.target.text:
+                hint = "without its tags it is the same: do the files belong together?"
+                raise CorpusError(gold, segment.line, "has not the text of the target", hint=hint)
+            self.spans.append(count_tags(placed, segment.target, truth))
+
+    def __str__(self) -> str:
+        empty = f", {counted(self.empty, 'empty target')} with all tags in order" if self.empty else ""
+        return f"{counted(self.tags, 'tag')}, {self.unsure:,} unsure{empty}"
+
+
+def _row(segment: "Segment", one: "Placed") -> tuple[object, ...]:
+    source, target = segment.source.text, segment.target.text
+    words = source[one.tag.start : one.tag.end], target[one.start : one.end]
+    return segment.line, segment.name, one.tag.opening, *words, target
+
+
+def _project_markup(
+    document: "Document", links: str | None, gold: str | None, unsure: str | None, settings: AlignSettings,
+    how: tuple[str, bool, bool],
+) -> None:  # fmt: skip
+    output, force, quiet = how
+    if links is not None:
+        refuse_idle("on links (leave LINKS out)", model=settings.model, dictionary=settings.dictionary)
+    with progress_bar(quiet) as show, skipping_pairs(settings) as skipping:
+        from aligner.evaluation.markup import figures
+        from aligner.model.inline import align_document, carried, read_links
+        from corpora.files import refuse_inputs, spilling_beside, write_atomically, write_packed
+        from corpora.formats.sheets import kind_of_rows, write_rows
+        from corpora.inline.documents import corpus_of
+
+        for one in filter(None, (output, unsure)):
+            refuse_inputs(one, [*document.files, links, gold, settings.model, *settings.dictionary])
+        corpus_of(document).rereadable()
+        kind = kind_of_rows(unsure or "-")
+        tally = _Tally(None if gold is None else document.gold(gold), unsure is not None)
+        with spilling_beside(output), write_packed(output, force=force) as file:
+            if links is None:
+                found = align_document(document, settings, skipping, on_progress=show, on_dictionary=tell_fit(quiet))
+            else:
+                found = read_links(document, links)
+            for piece, placed in tell_items(show, "writing", carried(document, found)):
+                if piece.segment is not None:
+                    tally.add(piece.segment, placed, gold or "")
+                if gold is None or output != "-":
+                    file.write(piece.written(placed))
+        if unsure is not None:
+            with write_atomically(unsure, force=force) as rows:
+                write_rows(rows, kind, _UNSURE, tally.rows)
+    if gold is not None:
+        print(_spans_report(figures(tally.spans)), flush=True)
+    if not quiet:
+        where = "standard output" if output == "-" else output
+        say(f"{tally}" if gold is not None and output == "-" else f"{tally}, written to {where}")
+
+
+def _spans_report(found: "Mapping[str, SpanFigures]") -> str:
+    lines = [f"{'tag':15} {'tags':>7} {'exact':>24} {'word F1':>24} {'sure':>8} {'of these':>9}"]
+    for name, of in found.items():
+        rates = (
+            f"{100 * rate:8.2f} [{100 * low:6.2f}, {100 * high:6.2f}]"
+            for rate, (low, high) in zip((of.exact, of.f1), of.intervals, strict=True)
+        )
+        lines.append(f"{name:15} {of.tags:7} {' '.join(rates)} {100 * of.sure:8.2f} {100 * of.sure_exact:9.2f}")
+    return "\n".join(lines)
 
 
 def _judged(found: "Sequence[Sentence]", gold: str) -> "Mapping[str, LabelCounts]":

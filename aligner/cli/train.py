@@ -38,6 +38,7 @@ def train(
     others: Annotated[AlignSettings, "links"],
     text: Annotated[AlignSettings, "tokenize keep stem sample priors dictionary"],
     skip: Annotated[AlignSettings, "max_length skip_bad"],
+    fine: bool = data_option(False, "With `tokenize`: split as finely as markup needs.", hidden=True),
     case_fold: bool = data_option(True, "Count words whatever their case.", hidden=True),
     update: str | None = data_option(None, "Add the text to this model, whose weights stay.", metavar="MODEL"),
     statistics: str | None = data_option(
@@ -97,7 +98,7 @@ def train(
         of_learning: dict[str, Any] = {"gold": gold, "links": others.links, "trace": trace}
         of_text: dict[str, Any] = dict.fromkeys(changed(text), True)
         of_text |= {"source": reading.source, "target": reading.target}
-        of_text |= {"no_case_fold": not case_fold, "cluster": to.cluster}
+        of_text |= {"fine": fine, "no_case_fold": not case_fold, "cluster": to.cluster}
         if update is not None:
             why = "with --update, which changes a model's statistics only"
             refuse_idle(
@@ -135,7 +136,7 @@ def train(
                 normalizers = stemming(normalizers, inputs.texts[0])
                 if not to.quiet:
                     say(describe_stems(normalizers))
-            source, target = (replace(side, casefold=case_fold) for side in normalizers)
+            source, target = (replace(side, casefold=case_fold, fine=fine) for side in normalizers)
             count = replace(
                 count,
                 languages=(reading.source, reading.target),

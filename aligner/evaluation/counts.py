@@ -112,19 +112,23 @@ def bootstrap(systems: Sequence[I64], resamples: int, seed: int) -> Scores:
     Resample b consists of the same pairs for every system, and does not depend on how many systems there are.
     systems: (n, 5) counts of the same n > 0 pairs, h of them.  Returns arrays (h, resamples).
     """
-    pairs = len(systems[0])
-    rng = np.random.default_rng(seed)
-    # Floats make the product below a BLAS call; sums of counts are whole numbers below 2^53, so exact.
-    table = np.concatenate(systems, axis=1).astype(np.float64)
+    totals = resample(np.concatenate(systems, axis=1), resamples, seed)
+    return scores(totals.reshape(resamples, len(systems), 5).swapaxes(0, 1))
+
+
+def resample(counts: I64, resamples: int, seed: int) -> F64:
+    """Return the sums of counts (n, d) over resamples of their n > 0 rows, drawn with replacement: (resamples, d)."""
+    rows, rng = len(counts), np.random.default_rng(seed)
+    table = counts.astype(np.float64)  # makes the product below a BLAS call; whole numbers below 2^53, so exact
     totals = np.empty((resamples, table.shape[1]))
-    step = max(1, _DRAWS // pairs)
+    step = max(1, _DRAWS // rows)
     for start in range(0, resamples, step):
         size = min(step, resamples - start)
-        draws = rng.integers(pairs, size=(size, pairs))
-        draws += np.arange(size)[:, None] * pairs
-        weights = np.bincount(draws.ravel(), minlength=size * pairs).reshape(size, pairs)
+        draws = rng.integers(rows, size=(size, rows))
+        draws += np.arange(size)[:, None] * rows
+        weights = np.bincount(draws.ravel(), minlength=size * rows).reshape(size, rows)
         totals[start : start + size] = weights.astype(np.float64) @ table
-    return scores(totals.reshape(resamples, len(systems), 5).swapaxes(0, 1))
+    return totals
 
 
 def percentile_interval(values: F64, confidence: float) -> Interval:

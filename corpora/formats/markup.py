@@ -22,12 +22,21 @@ Start = Callable[[str, dict[str, str]], None]
 End = Callable[[str], None]
 
 
+Place = tuple[int, int]
+"""Bytes of a file: from the start tag of an element to its end tag."""
+
+
 class Texts(NamedTuple):
-    """The texts of a unit, each with its name, and in a memory perhaps the links.  left_out: reasons, one a text."""
+    """The texts of a unit, each with its name, and in a memory perhaps the links.  left_out: reasons, one a text.
+
+    places: of the texts, if they are known.  identity: what the file calls the unit.
+    """
 
     named: list[tuple[str, bytes]]
     left_out: list[str] = []  # noqa: RUF012 - nobody changes it
     links: bytes | None = None
+    places: list[Place] = []  # noqa: RUF012
+    identity: str = ""
 
 
 Read = TypeVar("Read", Unit, Texts)
@@ -59,14 +68,15 @@ def parse(
     read: Callable[[str], None] | None = None,
     *,
     entities: bool = False,
-) -> Iterator[None]:
-    """Parse a file, and yield after each part of it.  Elements are without the prefixes of their namespaces.
+    parser: expat.XMLParserType | None = None,
+) -> Iterator[bytes]:
+    """Parse a file, and yield each part of it afterwards.  Elements are without the prefixes of their namespaces.
 
     Raises CorpusError on a damaged file, on one that has entities of its own, which could be of any size, or of other
     files, and on a text of more than LONGEST_LINE characters.  entities: whether short texts without others in them are
-    allowed as entities.
+    allowed as entities.  parser: a new one, for who asks it where an element is.
     """
-    parser, size = expat.ParserCreate(), 0
+    parser, size = parser or expat.ParserCreate(), 0
 
     def refuse(what: str) -> None:
         raise CorpusError(path, parser.CurrentLineNumber, what, hint="is it what it seems to be?")
@@ -105,7 +115,7 @@ def parse(
                 window = window[-BUFFER_BYTES:] + chunk
                 ended = not chunk
                 parser.Parse(chunk, ended)
-                yield
+                yield chunk
     except READ_ERRORS as error:
         raise cannot_read(path, parser.CurrentLineNumber, error) from error
     except expat.ExpatError as error:

@@ -1,7 +1,7 @@
 """Translation memories and files of translators: TMX and XLIFF."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import BinaryIO
 from xml.sax.saxutils import escape, quoteattr
 
@@ -9,7 +9,7 @@ from corpora.alignment import WordPair
 from corpora.errors import CorpusError
 from corpora.files import StrPath
 from corpora.formats.joint import subtags
-from corpora.formats.markup import Texts, one_line, parse
+from corpora.formats.markup import Place, Texts, one_line, parse
 from corpora.formats.pharaoh import format_links
 
 SIDES = "source", "target"
@@ -20,7 +20,7 @@ LINKS = "x-links"
 
 FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")  # in XML
 
-_CODES = {"bpt", "ept", "it", "ph", "ut"}
+CODES = {"bpt", "ept", "it", "ph", "ut"}
 """Inline elements whose content is markup of the document, not text."""
 
 _BLANKS = {"ph", "x"}
@@ -43,12 +43,15 @@ _UNTRANSLATED = {"new", "needs-translation", "initial", "notstarted", "x-gettext
 class MemoryReader:
     """What is known at a place in a file of TMX or XLIFF.
 
-    untranslated: whether targets count that the file says are no translations.
+    untranslated: whether targets count that the file says are no translations.  where: called for the byte that is
+    read, where that is asked for.
     """
 
-    def __init__(self, untranslated: bool = False) -> None:
+    def __init__(self, untranslated: bool = False, where: Callable[[], int] = int) -> None:
         self.done = list[Texts]()
-        self._untranslated = untranslated
+        self.is_open, self.is_second = False, False  # whether a unit is, and whether XLIFF is of version 2
+        self._untranslated, self._where, self._began = untranslated, where, 0
+        self.identity, self._outer = "", ""  # what the file calls the unit, and what is around segments of XLIFF 2
         self._around, self._translate = [""], [True]  # elements that are open, but for those in a text
         self._of_file = self._of_all = "", ""  # languages of XLIFF
         self._begin()
@@ -56,11 +59,13 @@ class MemoryReader:
         self._element, self._parts = "", list[str]()  # the element whose text is being read, and what was read
         self._inline = list[bool]()  # whether each element open in it hides its text
         self._hidden = 0
-        self._mark: tuple[str, int, int] | None = None  # the open segment: its name, depth, and first part
+        self._mark: tuple[str, int, int, int] | None = None  # the open segment: its name, depth, first part, and place
         self._after = 0  # the first part after the last segment
 
     def _begin(self) -> None:
         """Begin a unit."""
+        self._places, self._of_marks = dict[str, Place](), dict[tuple[str, str], Place]()  # by element, and segment
+        self._of_named = list[Place]()
         self._named, self._left_out = list[tuple[str, bytes]](), list[str]()
         self._links: bytes | None = None
         self._whole: dict[str, bytes] = {}  # texts of XLIFF by their elements
@@ -79,14 +84,18 @@ class MemoryReader:
             self._translate.append({"yes": True, "no": False}.get(values.get("translate", ""), self._translate[-1]))
         if name == "tu" or name in _UNITS:
             self._begin()
-            self._open = _is_untranslated(values)
+            self.is_open, self._open = True, _is_untranslated(values)
+            self.identity = f"{self._outer} {values.get('id', values.get('tuid', ''))}".strip()
+        elif name == "unit":
+            self._outer = values.get("id", "")
         elif name == "tuv":
             self._language, self._segmented = _language(values) or "?", False
         elif around in _PARENTS.get(name, ()) or (name == "prop" and around == "tu" and values.get("type") == LINKS):
-            self._element, self._parts, self._after = name, [], 0
+            self._element, self._parts, self._after, self._began = name, [], 0, self._where()
             self._own[name] = _language(values)
             self._open |= name == "target" and _is_untranslated(values)
         elif name == "xliff":
+            self.is_second = values.get("version", "").startswith("2")
             self._of_file = self._of_all = values.get("srcLang", ""), values.get("trgLang", "")
         elif name == "file":
             named = values.get("source-language", "").strip(), values.get("target-language", "").strip()
@@ -96,10 +105,10 @@ class MemoryReader:
         if name in _BLANKS and not self._hidden:
             self._parts.append(" ")
         if name == "mrk" and values.get("mtype") == "seg" and "mid" in values and self._mark is None:
-            self._mark = values["mid"], len(self._inline), len(self._parts)
+            self._mark = values["mid"], len(self._inline), len(self._parts), self._where()
         if name == "sub" and self._hidden:
             self._left_out.append("texts within codes of the document")
-        self._inline.append(name in _CODES or _is_deleted(name, values))
+        self._inline.append(name in CODES or _is_deleted(name, values))
         self._hidden += self._inline[-1]
 
     def read(self, text: str) -> None:
@@ -119,13 +128,14 @@ class MemoryReader:
         elif name == "tuv" and not self._segmented:
             self._left_out.append("tuv elements without a seg")
         elif name == "tu":
-            self.done.append(Texts(self._named, self._left_out, self._links))
+            self.done.append(Texts(self._named, self._left_out, self._links, self._of_named, self.identity))
         elif name in _UNITS and (name != "ignorable" or any(self._whole.values())):
             self._end_unit()
+        self.is_open &= name != "tu" and name not in _UNITS
         if name in _INHERIT:
             self._translate.pop()
 
-    def _end_mark(self, mark: str, _: int, first: int) -> None:
+    def _end_mark(self, mark: str, _: int, first: int, place: int) -> None:
         """Keep the segment that has ended, after its first part if it has two."""
         parts = self._segments.setdefault(self._element, {}).setdefault(mark, [])
         between = self._parts[self._after : first]
@@ -134,6 +144,7 @@ class MemoryReader:
         elif one_line(*between):
             self._between.append("texts between segments")
         parts += self._parts[first:]
+        self._of_marks.setdefault((self._element, mark), (place, self._where()))
         self._mark, self._after = None, len(self._parts)
 
     def _end_text(self, name: str, text: bytes) -> None:
@@ -142,28 +153,33 @@ class MemoryReader:
         elif name == "seg":
             self._segmented = True
             self._named.append((self._language, text))
+            self._of_named.append((self._began, self._where()))
         elif name in self._whole:
             self._left_out.append(f"second {name} elements of a unit")
         else:
             self._whole[name] = text
+            self._places[name] = self._began, self._where()
         if name in self._segments and one_line(*self._parts[self._after :]):
             self._between.append("texts between segments")
 
     def _end_unit(self) -> None:
         """Keep a unit of XLIFF, or each of its segments."""
         pairs = [(self._whole.get("source", b""), self._whole.get("target", b""))]
+        places = [[self._places.get(side, (0, 0)) for side in SIDES]]
         source, target = self._segments.get("seg-source"), self._segments.get("target")
         if source and target:
             self._left_out += self._between
             pairs = [
                 (one_line(*source.get(mark, ())), one_line(*target.get(mark, ()))) for mark in {**source, **target}
             ]
+            sides = "seg-source", "target"
+            places = [[self._of_marks.get((side, mark), (0, 0)) for side in sides] for mark in {**source, **target}]
         languages = [
             of_file or self._own.get(name, "") or name for of_file, name in zip(self._of_file, SIDES, strict=True)
         ]
         if subtags(languages[0]) == subtags(languages[1]):
             languages = [*SIDES]
-        for first, second in pairs:
+        for (first, second), own in zip(pairs, places, strict=True):
             named = [(languages[0], first)]
             copied = first == second and not self._translate[-1]
             if second and not self._untranslated and (self._open or copied):
@@ -171,7 +187,7 @@ class MemoryReader:
                 second = b""
             if second or languages[1] != SIDES[1]:
                 named.append((languages[1], second))
-            self.done.append(Texts(named, self._left_out))
+            self.done.append(Texts(named, self._left_out, places=own[: len(named)], identity=self.identity))
             self._left_out = []
 
 

@@ -100,7 +100,7 @@ class UnitFile:
     def _pairs(self, chosen: Columns) -> Iterator[tuple[int, bytes, bytes]]:
         by_element, counts = self.kind == "XLIFF" and {*chosen} == {*SIDES}, Counter[str]()
         other = "units in other languages than" if self.kind == "XLIFF" else "units without text in"
-        place = cache(partial(_place, chosen, self.names))
+        place = cache(partial(side_of, chosen, self.names))
         for number, unit in enumerate(self.units(), 1):
             found, texts = dict[int | None, bytes](), 0
             for name, text in unit.named:
@@ -130,7 +130,7 @@ class UnitFile:
         return read_units(self.path, self.kind, partial(MemoryReader, self._untranslated))
 
 
-def _place(chosen: Columns, names: Sequence[str], name: str) -> int | None:
+def side_of(chosen: Columns, names: Sequence[str], name: str) -> int | None:
     """0 for the source and 1 for the target, 2 and 3 for variants of their languages, None for others.
 
     4 and 5 are for a language that has no other variant than theirs among the names: en is en-US if there is no en-GB.

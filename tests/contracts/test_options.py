@@ -32,7 +32,8 @@ ALIGN, WITH_MODEL, JUDGE = "align t.en t.fr -o Z -q", "align t.en t.fr -m M -o Z
 TRAIN, HINGE = "train b -m Z -q --set cross_validate=0", "train b -m Z -q --set loss=hinge --set max_passes=5"
 FAST, CONVERT, REPORT = "fast-align -i t.both --quiet", "convert t.wa Z -q --to pharaoh", "report t.en t.fr l.wa -q"
 KEPT = "train b -m Z -q"
-PROJECT = "project labels t.fr t.wa -q"
+PROJECT, TAGS = "project labels t.fr t.wa -q", "project tags t.fr l.wa --markup html -q"
+OWN_TAGS = "project tags t.fr --markup html -q"
 TERMS = "terms b.en b.fr b.wa -q --least 1"
 RAW, LINKED = "raw.en raw.fr -o Z -q", "raw.en raw.fr raw.wa -o Z.tsv -q"
 INFO, ATOOLS = "info M -q", "atools -i l.wa -j t.wa -c intersect"
@@ -60,6 +61,7 @@ CHANGES: dict[str, dict[str, tuple[str, str]]] = {
         "update": ("train t.en t.fr -m Z -q", "--update M"), "statistics": (TRAIN, "--statistics M"),
         "case_fold": (TRAIN, "--no-case-fold"),
         "tokenize": (TRAIN, "--tokenize"), "keep": ("train raw.en raw.fr -m Z -q --tokenize", "--keep '"),
+        "fine": ("train raw.en raw.fr -m Z -q --tokenize", "--fine"),
         "stem": (TRAIN, "--stem"), "loss": (TRAIN, "--set loss=hinge"),
         "regularization": (TRAIN, "--set regularization=1"), "center": (TRAIN, "--set center=zero"),
         "cross_validate": (TRAIN.replace(" 0", " 3"), "--cross-validate 2"),
@@ -139,6 +141,9 @@ CHANGES: dict[str, dict[str, tuple[str, str]]] = {
     },
     "project": {
         **of_reading("project labels {} l.wa -q", "t"), "gold": (PROJECT, "--gold gold"), "output": (PROJECT, "-o Y"),
+        "markup": (PROJECT, "--markup html"), "unsure": (TAGS, "--unsure Y.tsv"),
+        "model": (OWN_TAGS, "-m nowhere"), "dictionary": (OWN_TAGS, "--dictionary nowhere"),
+        "skip_bad": ("project bad.en t.fr l.wa --markup html -q", "--skip-bad"),
     },
     "convert": {
         "to": (CONVERT, "--to talp"), "from": (CONVERT, "--from naacl"), "text": (CONVERT, "--text nowhere"),
@@ -201,10 +206,14 @@ REFUSED = [
     ("-j", f"{ATOOLS} -c invert"), ("-j", "atools -i t.wa -c union"), ("aligner show", f"{ATOOLS} -c display"),
     ("unknown -c", f"{ATOOLS} -c magic"), ("--source", f"{CONVERT} --source en"),
     ("--tokenize", f"{WITH_MODEL} --tokenize"), ("--keep", f"{ALIGN} --keep '"), ("--keep", f"{TRAIN} --keep '"),
+    ("--fine", f"{TRAIN} --fine"), ("--fine", "train t -m Z -q --update M --fine"),
     ("--keep", "show t.en t.fr t.wa --keep '"), ("--keep", f"align {RAW} --tokenize --keep a"),
     ("--least", f"{TERMS} --check entries"), ("--model", f"{TERMS} -m M"),
     ("--dictionary", f"{TERMS} --dictionary entries"),
     ("--dictionary", "score t.en t.fr l.wa -m M -q --dictionary entries"), ("--features", "info entries --features"),
+    ("--unsure", f"{PROJECT} --unsure Y.tsv"), ("--model", f"{TAGS} -m M"), ("--columns", f"{TAGS} --columns 1,2"),
+    ("--skip-bad", "project t.xlf -q --skip-bad"), ("--source", "project t.xlf -q --source en"),
+    ("--markup", "project tags -q --markup html"), ("--markup", "project tags t.fr -q"),
     ("--tokenize", f"{INFO} --tokenize"), ("--columns", f"{TERMS} --columns 1,2"),
     ("--tokenize", "score t.en t.fr l.wa -m M -q --tokenize"), ("ends in none", f"{TERMS} -o Z.doc"),
     ("--columns", "score t.en t.fr l.wa -m M -q --columns 1,2"),
@@ -262,6 +271,7 @@ def files(once: Any, sample: Path, priors: Path) -> Path:
         write(folder / "terms", "hou\tmaison")
         lines = (folder / "t.en").read_text().splitlines()
         write(folder / "labels", *("".join(f"{word} X\n" for word in line.split()) for line in lines))
+        write(folder / "tags", *(f"<b>{line.replace(' ', '</b> ', 1)}" for line in lines))
         target = (folder / "t.fr").read_text().splitlines()
         write(folder / "gold", *("".join(f"{word} X\n" for word in line.split()) for line in target))
 

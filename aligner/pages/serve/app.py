@@ -27,6 +27,7 @@ from aligner.pages.http import Server, application, read_body
 from aligner.pages.report import language_code
 from aligner.pages.serve.openapi import describe
 from aligner.pages.serve.queue import Service
+from aligner.pages.serve.requests import ToProject
 
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 """Bounds of the metrics' bins of the seconds that responses take."""
@@ -45,6 +46,12 @@ def make_app(service: Service, hosts: Collection[str] | None = None) -> ASGIApp:
     buckets = [0] * (len(BUCKETS) + 1)
 
     async def align(request: Request) -> Response:
+        return await answer(request, bytes)
+
+    async def project(request: Request) -> Response:
+        return await answer(request, ToProject)
+
+    async def answer(request: Request, kind: type[bytes]) -> Response:
         began = time.perf_counter()
         if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
             raise HTTPException(415, "the body is not said to be JSON (send content-type: application/json)")
@@ -52,7 +59,7 @@ def make_app(service: Service, hosts: Collection[str] | None = None) -> ASGIApp:
             raise HTTPException(503, "too many requests are waiting (try again in a second)", {"retry-after": "1"})
         counts["waiting"] += 1
         try:
-            body, pairs = await service.answer(await read_body(request, service.limits.body))
+            body, pairs = await service.answer(kind(await read_body(request, service.limits.body)))
         finally:
             counts["waiting"] -= 1
         seconds = time.perf_counter() - began
@@ -103,13 +110,15 @@ def make_app(service: Service, hosts: Collection[str] | None = None) -> ASGIApp:
         return JSONResponse(describe(__version__, service.limits))
 
     handlers = {"/": page, "/health": health, "/metrics": metrics, "/openapi.json": openapi}
-    routes = [Route("/align", align, methods=["POST"]), *(Route(path, handler) for path, handler in handlers.items())]
+    posted = {"/align": align, "/project": project}
+    routes = [Route(path, handler, methods=["POST"]) for path, handler in posted.items()]
+    routes += [Route(path, handler) for path, handler in handlers.items()]
 
     def is_own(headers: Headers) -> bool:
         return hosts is None or is_named(headers.get("host", ""), hosts)
 
     def count(path: str, status: int) -> None:
-        requests[path if path in handlers or path == "/align" else "other", status] += 1
+        requests[path if path in handlers or path in posted else "other", status] += 1
 
     return application(routes, is_own, count)
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from aligner.pages.serve.requests import Limits
+from corpora.inline.kinds import KINDS
 
 Json = dict[str, Any]
 
@@ -30,6 +31,14 @@ def describe(version: str, limits: Limits) -> Json:
     asked = _content({"anyOf": [_ref("Pair"), _ref("Pairs")]}) | {"required": True}
     asked["content"]["application/json"]["examples"] = {name: {"value": value} for name, value in _EXAMPLES.items()}
     align = {"operationId": "align", "summary": "The links of one sentence pair, or of many", "requestBody": asked}
+    carry = {
+        "operationId": "project",
+        "summary": "The target with the inline markup of the source, of one pair, or of many",
+        "requestBody": _content({"anyOf": [_ref("MarkedPair"), _ref("MarkedPairs")]}) | {"required": True},
+    }
+    tagged = _content(
+        {"anyOf": [_ref("Projected"), _ref("ManyProjected")]}, "The targets, of many pairs in their order"
+    )
     text = {"type": "string"}
     return {
         "openapi": "3.1.0",
@@ -43,6 +52,7 @@ def describe(version: str, limits: Limits) -> Json:
         "servers": [{"url": "/"}],
         "paths": {
             "/align": {"post": {**align, "responses": {"200": links, **refusals}}},
+            "/project": {"post": {**carry, "responses": {"200": tagged, **refusals}}},
             "/health": _get(
                 "health", "That the service answers, and by which model", _content(_ref("Health"), "It does")
             ),
@@ -75,6 +85,13 @@ def _schemas(limits: Limits) -> Json:
         "properties": {"path": text},
         "required": ["path"],
     }
+    kind = {"enum": [*KINDS], "default": "html", "description": "The markup of sources; targets have none"}
+    tag = _object(
+        tag={**text, "description": "As it opens"},
+        start={**whole, "description": "Character of the target without markup"},
+        end=whole,
+        sure={"type": "boolean", "description": "Whether all its words are linked, and to words that stand together"},
+    )
     return {
         "Sentence": {
             "description": "A text, which is split at blanks (or as the model was trained to), or its tokens. A text, "
@@ -88,6 +105,13 @@ def _schemas(limits: Limits) -> Json:
             "description": "What `aligner align` writes of a pair as JSON Lines; score: the mean, 0 of no links",
         },
         "ManyLinks": _object(pairs=_list(_ref("Links"))),
+        "MarkedPair": {**_object(source=text, target=text, markup=kind), "required": ["source", "target"]},
+        "MarkedPairs": {
+            **_object(pairs=_list(_object(source=text, target=text), maxItems=limits.pairs), markup=kind),
+            "required": ["pairs"],
+        },
+        "Projected": _object(target=text, tags=_list(tag)),
+        "ManyProjected": _object(pairs=_list(_ref("Projected"))),
         "Health": {**_object(status={"const": "ok"}, version=text, model=model), "additionalProperties": True},
         "Error": _object(error={**text, "description": "What is wrong (what to do)"}),
     }

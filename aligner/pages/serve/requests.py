@@ -4,13 +4,16 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from starlette.exceptions import HTTPException
 
 from aligner.model.decoding import Alignment
+from aligner.model.inline import projected
 from aligner.model.model import Model
 from corpora.formats.jsonl import pair_object
+from corpora.inline.kinds import KINDS, Marked, read_marked, read_plain
 from corpora.strict_json import parse_json
 
 
@@ -29,7 +32,22 @@ class Limits:
     queue: int = 128
 
 
-Asked = tuple[list[tuple[list[str], list[str]]], bool]  # the tokens of each pair, and whether it is a list of pairs
+class ToProject(bytes):
+    """The body of a request whose markup is to be carried; other bodies ask for links."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The pairs of a request.
+
+    tokens: of each pair.  is_list: whether they came as a list.  texts: with their markup, of a body `ToProject`.
+    """
+
+    tokens: list[tuple[list[str], list[str]]]
+    is_list: bool
+    texts: list[tuple[Marked, Marked]] | None = None
+
+
 Answer = tuple[bytes, int]  # JSON, and how many pairs were aligned for it
 
 
@@ -42,17 +60,23 @@ def answer_all(model: Model, limits: Limits, bodies: Sequence[bytes]) -> list[An
         except HTTPException as refused:
             asked.append(refused)
     try:
-        pairs = [pair for one in asked if isinstance(one, tuple) for pair in one[0]]
+        pairs = [pair for one in asked if isinstance(one, Asked) for pair in one.tokens]
         found = iter(model.align_bitext(model.builder().add_pairs(pairs).bitext()))
     except Exception as error:  # of the program; none suffers for another
         return [error] if len(bodies) == 1 else [answer_all(model, limits, [body])[0] for body in bodies]
-    return [_answer(*one, found) if isinstance(one, tuple) else one for one in asked]
+    return [_answer(one, found) if isinstance(one, Asked) else one for one in asked]
 
 
-def _answer(pairs: list[tuple[list[str], list[str]]], is_list: bool, found: Iterator[Alignment]) -> Answer:
-    objects = [pair_object(*pair, one.links, one.scores) for pair, one in zip(pairs, found, strict=False)]
-    value = {"pairs": objects} if is_list else objects[0]
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(), len(pairs)
+def _answer(asked: Asked, found: Iterator[Alignment]) -> Answer:
+    own = [*islice(found, len(asked.tokens))]
+    objects: list[dict[str, Any]]
+    if asked.texts is None:
+        objects = [pair_object(*pair, one.links, one.scores) for pair, one in zip(asked.tokens, own, strict=True)]
+    else:
+        carried = (projected(*pair, one) for pair, one in zip(asked.texts, own, strict=True))
+        objects = [{"target": one.target, "tags": [tag._asdict() for tag in one.tags]} for one in carried]
+    value = {"pairs": objects} if asked.is_list else objects[0]
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(), len(own)
 
 
 def _read(model: Model, limits: Limits, body: bytes) -> Asked:
@@ -60,19 +84,35 @@ def _read(model: Model, limits: Limits, body: bytes) -> Asked:
         value = parse_json(body)
     except ValueError as error:
         raise HTTPException(400, f"the body is not JSON in UTF-8: {error} (see /openapi.json)") from error
+    markup = value.pop("markup", "html") if isinstance(body, ToProject) and isinstance(value, dict) else None
+    _check(
+        markup is None or (isinstance(markup, str) and markup in KINDS),
+        f"markup is none of {', '.join(KINDS)} (choose one)",
+    )
     is_list = isinstance(value, dict) and "pairs" in value
     given = _fields(value, ["pairs"], "the body")[0] if is_list else [value]
     _check(isinstance(given, list), "pairs is not a list (give a list of objects with source and target)")
     _check(len(given) <= limits.pairs, f"more than {limits.pairs:,} pairs (send several requests)")
-    pairs = []
+    pairs, texts, tags = [], list[tuple[Marked, Marked]](), 0
     for number, pair in enumerate(given):
         where = f"pair {number}" if is_list else "the pair"
-        source, target = _fields(pair, ["source", "target"], where)
-        tokens = [_tokens(*side, limits, where) for side in zip((source, target), model.normalizers, strict=True)]
+        sides = _fields(pair, ["source", "target"], where)
+        if markup is not None:
+            texts.append(_texts(sides[0], sides[1], markup, where))
+            tags += len(texts[-1][0].tags)
+            _check(tags <= limits.words, f"more than {limits.words:,} tags (send several requests)")
+            sides = [side.words for side in texts[-1]]
+        tokens = [_tokens(*side, limits, where) for side in zip(sides, model.normalizers, strict=True)]
         pairs.append((tokens[0], tokens[1]))
     words = sum(len(side) for pair in pairs for side in pair)
     _check(words <= limits.words, f"more than {limits.words:,} words (send several requests)")
-    return pairs, is_list
+    return Asked(pairs, is_list, None if markup is None else texts)
+
+
+def _texts(source: Any, target: Any, markup: str, where: str) -> tuple[Marked, Marked]:
+    _check(isinstance(source, str) and isinstance(target, str), f"{where}: a side is no text (give strings)")
+    marked = read_marked(source, markup)
+    return marked, read_plain(target, markup, marked)
 
 
 def _fields(value: Any, names: list[str], what: str) -> list[Any]:

@@ -1,0 +1,142 @@
+"""Carry the inline markup of documents to their translations, by a model, the text itself, or given links."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from itertools import product
+from typing import NamedTuple
+
+from aligner.model.decoding import Alignment
+from aligner.model.model import Model, load
+from aligner.model.remapping import compare, shared
+from aligner.model.settings import AlignSettings
+from aligner.model.streaming import align_lines
+from aligner.model.unsupervised import OwnText, align
+from aligner.progress import Progress, ignore
+from corpora.alignment import Link
+from corpora.errors import CorpusError
+from corpora.files import StrPath
+from corpora.inline.carrying import Placed, carry, write
+from corpora.inline.documents import Document, Piece, Segment, corpus_of, segments_of
+from corpora.inline.kinds import Marked, check_kind, read_marked, read_plain
+from corpora.link_files import ScoredLinks, open_scored_links
+from corpora.normalize import without_tokenizing
+from corpora.skipping import Skipping
+from features.translation.dictionary import Fit
+
+Links = Mapping[Link, float]
+"""Links of the tokens of a pair, with their probabilities."""
+
+
+class ProjectedTag(NamedTuple):
+    """A tag in the target text: as it opens, and its characters; start = end for a code.  sure: see `Placed`."""
+
+    tag: str
+    start: int
+    end: int
+    sure: bool
+
+
+class Projected(NamedTuple):
+    """A target with the markup of its source.  tags: in the order of the source; places in the target without them."""
+
+    target: str
+    tags: list[ProjectedTag]
+
+
+def project(
+    pairs: Iterable[tuple[str, str]], markup: str = "html", *, model: Model | None = None,
+    settings: AlignSettings = AlignSettings(),
+) -> list[Projected]:  # fmt: skip
+    """Carry the inline markup of sources to their targets, as the command ``aligner project`` does.
+
+        >>> [found] = aligner.project([("A <b>red</b> house", "Une maison rouge")], model=model)   # doctest: +SKIP
+        >>> found.target                                                                           # doctest: +SKIP
+        'Une maison <b>rouge</b>'
+
+    pairs: a source with markup of a kind, one of `corpora.inline.kinds.KINDS`, and its target without.  model: by which
+    they are aligned; without one by what all pairs say, as the settings say.
+    Raises SettingError for an unknown kind.
+    """
+    check_kind(markup)
+    sides = [(source, read_plain(target, markup, source)) for source, target in _read(pairs, markup)]
+    words = [(source.words, target.words) for source, target in sides]
+    found: Iterable[Alignment] = align(words, settings=settings) if model is None else model.align_many(words)
+    return [projected(*both, one) for both, one in zip(sides, found, strict=True)]
+
+
+def projected(source: Marked, target: Marked, found: Alignment) -> Projected:
+    """The target with the tags of its source.  found: of their words."""
+    placed = carry(source, target, dict(zip(found.links, found.scores, strict=True)))
+    tags = [ProjectedTag(one.tag.opening, one.start, one.end, one.sure) for one in placed]
+    return Projected(write(target, placed), tags)
+
+
+def _read(pairs: Iterable[tuple[str, str]], markup: str) -> Iterator[tuple[Marked, str]]:
+    return ((read_marked(source, markup), target) for source, target in pairs)
+
+
+def carried(document: Document, links: Iterator[Links]) -> Iterator[tuple[Piece, list[Placed]]]:
+    """Each piece of a document, and the tags in its target.  links: of each segment."""
+    for piece in document.pieces():
+        segment = piece.segment
+        yield piece, [] if segment is None else carry(segment.source, segment.target, next(links, {}))
+
+
+def align_document(
+    document: Document, settings: AlignSettings = AlignSettings(), skipping: Skipping | None = None, *,
+    on_progress: Callable[[Progress], None] = ignore, on_dictionary: Callable[[Fit], None] = ignore,
+) -> Iterator[Links]:  # fmt: skip
+    """Align the segments of a document, with the model of the settings, or by the text itself.
+
+    Raises CorpusError on a broken document, or a model that cannot be used.
+    """
+    corpus = (skipping or Skipping())(corpus_of(document)).rereadable()
+    if next(corpus.texts(), None) is None:
+        return
+    if settings.model is not None:
+        model = load(settings.model)
+        model = replace(model, normalizers=without_tokenizing(model.normalizers))
+        parts = align_lines(model, corpus, corpus.texts())
+    else:
+        text = OwnText.of(corpus, settings, on_progress=on_progress, on_dictionary=on_dictionary)
+        parts = text.align(text.estimate(on_progress))
+    for _, part in parts:
+        for one in part:
+            yield dict(zip(one.links, one.scores, strict=True))
+
+
+def read_links(document: Document, path: StrPath) -> Iterator[Links]:
+    """The links of a file, which count the words of each text without its tags, split at spaces, or has other tokens.
+
+    Raises CorpusError where it has links of other text, or of another number of segments.
+    """
+    texts = ((segment.source.text.split(), segment.target.text.split()) for segment in segments_of(document))
+    lengths = ((len(source), len(target)) for source, target in texts)
+    found = open_scored_links(path, lambda: lengths).pairs
+    number = 0
+    for number, segment in enumerate(segments_of(document), 1):
+        pair = next(found, None)
+        if pair is None:
+            raise CorpusError(path, number - 1, "the links end here, but the text goes on", hint="one line a segment")
+        try:
+            yield _of_own_tokens(segment, pair)
+        except ValueError as error:
+            what = f"has links of other words: {error}"
+            raise CorpusError(path, number, what, hint="do the files belong together?") from error
+    if next(found, None) is not None:
+        raise CorpusError(path, number + 1, "the links go on, but the text has ended", hint="one line a segment")
+
+
+def _of_own_tokens(segment: Segment, pair: ScoredLinks) -> Links:
+    """The links of the tokens of linked words, in their order.  ValueError where the words are of another text."""
+    sides = segment.source, segment.target
+    words = pair.words or (sides[0].text.split(), sides[1].text.split())
+    own = ([side.text[start:end] for start, end in side.tokens] for side in sides)
+    sources, targets = (shared(*compare(*both)[::-1]) for both in zip(own, words, strict=True))
+    found = dict[Link, float]()
+    for J, K in pair.links.sure or pair.links.possible:
+        n, m = len(sources[J]), len(targets[K])
+        for (a, j), (b, k) in product(enumerate(sources[J]), enumerate(targets[K])):
+            if a * m < (b + 1) * n and b * n < (a + 1) * m:  # at the same share of both words
+                found[j, k] = pair.scores.get((J, K), 1.0)
+    return found

@@ -1,0 +1,1 @@
+"""Inline markup of a text, apart from its words, and carried across links to a translation."""

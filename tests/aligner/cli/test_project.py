@@ -1,0 +1,106 @@
+"""Inline markup by the command, from Python, and by the service's requests."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from commands import refused, run, write
+
+import aligner
+from aligner.pages.serve.requests import Limits, ToProject, answer_all
+from corpora.inline.kinds import read_marked
+
+
+@pytest.fixture(scope="module")
+def texts(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """en, with its first word in bold, fr, and their gold links."""
+    folder = tmp_path_factory.mktemp("marked")
+    for side in ("en", "fr"):
+        write(folder / side, *(sample / f"test.{side}").read_text("utf-8").splitlines())
+    lines = (folder / "en").read_text("utf-8").splitlines()
+    write(folder / "tags", *(f"<b>{line.replace(' ', '</b> ', 1)}" for line in lines))
+    (folder / "wa").write_bytes((sample / "test.wa").read_bytes())
+    return folder
+
+
+def test_lines_with_links(texts: Path, tmp_path: Path) -> None:
+    files = texts / "tags", texts / "fr", texts / "wa", "--markup", "html"
+    told = run("project", *files, "-o", tmp_path / "out", "--unsure", tmp_path / "unsure.csv").stderr
+    output = (tmp_path / "out").read_text("utf-8").splitlines()
+    target = (texts / "fr").read_text("utf-8").splitlines()
+    assert [read_marked(line, "html").text for line in output] == target
+    assert all(line.count("<b>") == line.count("</b>") == 1 for line in output)
+    with (tmp_path / "unsure.csv").open(encoding="utf-8-sig") as stream:
+        rows = [*csv.DictReader(stream)]
+    assert f"{len(output)} tags, {len(rows)} unsure, written to" in told
+    for row in rows:
+        assert row["text"] == target[int(row["line"]) - 1]
+        assert row["tag"] == "<b>"
+    report = run("project", *files, "--gold", tmp_path / "out", "-q").stdout.splitlines()
+    assert report[-1].split()[:3] == ["all", f"{len(output)}", "100.00"]
+    assert "has not the text" in refused(
+        "project", *files, "--gold", texts / "tags", "-q", "-o", tmp_path / "x", line=1
+    )
+    assert not (tmp_path / "x").exists()
+
+
+def test_links_of_other_tokens(tmp_path: Path) -> None:
+    """Links of words between spaces, or of tokens in jsonl."""
+    write(tmp_path / "en", "Press <b>Ctrl</b>-S, <i>please</i>.")
+    write(tmp_path / "de", "Bitte Strg-S drücken.")
+    write(tmp_path / "links", "0-2 1-1 2-0")
+    output = "<i>Bitte</i> <b>Strg</b>-S drücken.\n"
+    command = "project", tmp_path / "en", tmp_path / "de", tmp_path / "links", "--markup", "html", "-q"
+    assert run(*command).stdout == output, "words of which a part is tagged"
+    source, target = ["Press", "Ctrl", "-S", ",", "please", "."], ["Bitte", "Strg", "-S", "drücken", "."]
+    pair = {"source": source, "target": target, "links": [[0, 3], [1, 1], [2, 2], [4, 0], [5, 4]]}
+    write(tmp_path / "links", json.dumps(pair))
+    assert run(*command).stdout == output
+    write(tmp_path / "links", json.dumps({**pair, "source": [*source[:-1], "other"]}))
+    assert "links of other words" in refused(*command, line=1)
+
+
+def test_python_and_service_say_the_same(texts: Path, model: Path) -> None:
+    output = run("project", texts / "tags", texts / "fr", "--markup", "html", "-m", model, "-q").stdout.splitlines()
+    sides = ((texts / side).read_text("utf-8").splitlines() for side in ("tags", "fr"))
+    pairs = [*zip(*sides, strict=True)]
+    loaded = aligner.load(model)
+    found = aligner.project(pairs, model=loaded)
+    assert [one.target for one in found] == output
+    asked = {"markup": "html", "pairs": [{"source": source, "target": target} for source, target in pairs]}
+    limits = Limits()
+    ((answer, number),) = answer_all(loaded, limits, [ToProject(json.dumps(asked).encode())])  # type: ignore[misc]
+    assert number == len(pairs)
+    assert [one["target"] for one in json.loads(answer)["pairs"]] == output
+    tags = [[tag._asdict() for tag in one.tags] for one in found]
+    assert [one["tags"] for one in json.loads(answer)["pairs"]] == tags
+    pair = {"source": "a", "target": "b"}
+    for asked in ({**pair, "markup": "x"}, {**pair, "markup": []}, {**pair, "source": ["a"]}, {**pair, "other": 1}):
+        (refusal,) = answer_all(loaded, limits, [ToProject(json.dumps(asked).encode())])
+        assert refusal.status_code == 422  # type: ignore[union-attr]
+
+
+def test_text_itself_aligns(texts: Path) -> None:
+    command = run("project", texts / "tags", texts / "fr", "--markup", "html", "-q").stdout.splitlines()
+    sides = ((texts / side).read_text("utf-8").splitlines() for side in ("tags", "fr"))
+    assert [one.target for one in aligner.project(zip(*sides, strict=True))] == command
+
+
+def test_documents(tmp_path: Path) -> None:
+    unit = "<trans-unit id='1'><source>A <g id='1'>house</g></source><target>{}</target></trans-unit>"
+    path, links = tmp_path / "d.xlf", write(tmp_path / "links", "0-0 1-1")
+    path.write_text(f"<xliff version='1.2'><file>{unit.format('Une maison')}</file></xliff>")
+    filled = f"<xliff version='1.2'><file>{unit.format('''Une <g id='1'>maison</g>''')}</file></xliff>"
+    assert run("project", path, links, "-q").stdout == filled
+    write(tmp_path / "en", "<!doctype html><p>A <b>house</b>")
+    write(tmp_path / "fr", "<!doctype html><p>Une maison")
+    assert (
+        run("project", tmp_path / "en", tmp_path / "fr", links, "-q").stdout == "<!doctype html><p>Une <b>maison</b>\n"
+    )
+    assert "is read here" in refused("project", path, links, "-o", path, "--force")
+    assert "is read more than once" in refused("project", "-", tmp_path / "fr", links, "--markup", "html", "-q")
+    write(tmp_path / "empty")
+    assert run("project", tmp_path / "empty", tmp_path / "empty", "--markup", "html", "-q").stdout == ""
