@@ -49,6 +49,9 @@ from features.translation.training import train_translation, usual_settings
 LEAST_SCORE = 1e-4
 """Least score of a link: what four decimals can show, for links that one direction alone believes in."""
 
+MOST_JUDGED = 3000
+"""Pairs of text up to which the offset beside a dictionary is that of the text alone; more need none, or nearly."""
+
 Parts = Iterator[tuple[list[TextLine], Alignments]]
 """Some pairs at a time, in order: their lines, which are empty where the text was not kept, and alignments."""
 
@@ -165,8 +168,16 @@ class OwnText:
         candidates = self.settings.candidates or "likely"
         alone = default_model(statistics, self.normalizers, languages, candidates=candidates)
         model = with_links(alone, [kind_of_links(one)[0] for one in self.settings.links])
-        fitting = fitting_offset(model if self.links else alone, self.bitext, self.links)
+        judged = model if self.links else alone
+        if self.settings.dictionary and len(self.bitext) <= MOST_JUDGED:
+            judged = replace(judged, statistics=self._without_dictionary())
+        fitting = fitting_offset(judged, self.bitext, self.links)
         return model.with_offset(fitting).with_offset(self.settings.offset)
+
+    def _without_dictionary(self) -> CorpusStatistics:
+        """The statistics that show how far the languages are: with entries the model is surer, at the same distance."""
+        priors = read_priors(self.settings.priors, (), self.normalizers, self.bitext)
+        return replace(self, priors=priors).estimate()
 
     def decode(self, statistics: CorpusStatistics, decoding: str | None) -> Parts:
         """Align by translation models alone."""

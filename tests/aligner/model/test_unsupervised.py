@@ -16,7 +16,7 @@ from aligner.evaluation.counts import count, scores
 from aligner.matching import best_matching
 from aligner.model.decoding import Alignment
 from aligner.model.settings import AlignSettings, Decoding
-from aligner.model.unsupervised import LEAST_SCORE, decode, estimate
+from aligner.model.unsupervised import LEAST_SCORE, OwnText, decode, estimate
 from aligner.progress import Progress
 from corpora.alignment import Links, PairLinks
 from corpora.bitext import Bitext, read_bitext
@@ -192,3 +192,18 @@ def test_a_higher_prior_of_null_gives_fewer_links(text: Bitext) -> None:
     ]
     assert sizes == sorted(sizes, reverse=True)
     assert sizes[0] > sizes[-1]
+
+
+def test_the_offset_beside_a_dictionary_is_that_of_the_text_alone(tmp_path: Path) -> None:
+    text = bitext_of(tmp_path, ("house here", "maison ici"), ("old house", "vieille maison"), ("a tree", "un arbre"))
+    entries = tmp_path / "entries"
+    entries.write_text("house\tmaison\ntree\tarbre\n", "utf-8")
+    alone, beside = (OwnText.of(text, AlignSettings(dictionary=files)) for files in ((), (str(entries),)))
+    counted, known = alone.estimate(), beside.estimate()
+    model, other = alone.model(counted), beside.model(known)
+    assert counted.translation is not None
+    assert known.translation is not None
+    assert known.translation.source_words.words() != counted.translation.source_words.words() or not np.array_equal(
+        known.translation.link_counts().counts, counted.translation.link_counts().counts
+    )
+    np.testing.assert_array_equal(model.weights, other.weights)
