@@ -53,7 +53,7 @@ SLOW = {
 }  # fmt: skip
 LONGEST, LONGEST_TEST = 350, 400
 MOST_PARAMETERS, MOST_OPTIONS = 8, 28
-MOST_TOKENS = {"product": 195_700, "library": 71_190, "tests": 340_300, "scripts": 51_700}
+MOST_TOKENS = {"product": 195_800, "library": 71_190, "tests": 340_500, "scripts": 51_700}
 """Of Python: names, operators, numbers and strings, as packing makes fewer lines of more tokens. These bounds fall; a
 line of docs/decisions.md says for what one was raised, and what left for it.
 """
