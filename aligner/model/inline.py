@@ -58,7 +58,8 @@ def project(
     Raises SettingError for an unknown kind.
     """
     check_kind(markup)
-    sides = [(source, read_plain(target, markup, source)) for source, target in _read(pairs, markup)]
+    marked = ((read_marked(source, markup), target) for source, target in pairs)
+    sides = [(source, read_plain(target, markup, source)) for source, target in marked]
     words = [(source.words, target.words) for source, target in sides]
     found: Iterable[Alignment] = align(words, settings=settings) if model is None else model.align_many(words)
     return [projected(*both, one) for both, one in zip(sides, found, strict=True)]
@@ -69,10 +70,6 @@ def projected(source: Marked, target: Marked, found: Alignment) -> Projected:
     placed = carry(source, target, dict(zip(found.links, found.scores, strict=True)))
     tags = [ProjectedTag(one.tag.opening, one.start, one.end, one.sure) for one in placed]
     return Projected(write(target, placed), tags)
-
-
-def _read(pairs: Iterable[tuple[str, str]], markup: str) -> Iterator[tuple[Marked, str]]:
-    return ((read_marked(source, markup), target) for source, target in pairs)
 
 
 def carried(document: Document, links: Iterator[Links]) -> Iterator[tuple[Piece, list[Placed]]]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
 from marked_texts import HTML
+from markup import align, judge, read
 
 from aligner.evaluation.markup import CODES, TagCount, count_tags, figures
 from corpora.inline.carrying import Placed, carry
@@ -39,6 +42,19 @@ def test_counts() -> None:
     of = figures([found, found])
     assert list(of)[-1] == "all"
     assert (of["b"].tags, of["i"].exact, of["all"].tags) == (4, 1.0, 6)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("language", "exact", "f1"), [("de", 90, 95), ("fr", 87, 94), ("ru", 89, 95.5), ("ja", 75, 87)]
+)
+def test_tags_are_where_translators_put_them(language: str, exact: float, f1: float, data: Path) -> None:
+    examples = [*read(data, language)]
+    placed = [carry(*one[:2], links) for one, links in zip(examples, align(examples), strict=True)]
+    found = judge(examples, placed)["all"]
+    assert 100 * found.exact >= exact
+    assert 100 * found.f1 >= f1
+    assert 100 * found.sure_exact >= 95
 
 
 def test_intervals_hold_the_figure() -> None:
