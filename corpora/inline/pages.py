@@ -1,5 +1,6 @@
 """Pages of HTML: a segment is what stands between elements that are no part of a sentence."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -44,7 +45,8 @@ def _blocks(path: StrPath) -> Iterator[_Block]:
             written = end
         start = after
         if name in _OPAQUE:
-            start = max(start, page.lower().find(f"</{name}", start))
+            ends = re.compile(f"</{name}", re.IGNORECASE).search(page, start)
+            start = ends.start() if ends else start
     yield _Block(page[written:], "", line)
 
 
