@@ -64,7 +64,9 @@ class Forms:
         if found is None:
             listed = (form for one in spellings(word) for form in (one, *self._listed.get(one, ())))
             alike = [form for form in dict.fromkeys(listed) if form != word and form in self._words]
-            found = self._found[word] = alike or self._beginning_like(word)
+            found = alike or self._beginning_like(word)
+            if found:  # a dictionary has far more words without
+                self._found[word] = found
         return found
 
     def _beginning_like(self, word: str) -> Sequence[str]:

@@ -145,7 +145,8 @@ class _Side:
 
     def knows(self, phrase: str) -> bool:
         """Whether the text has each word of a phrase, in some form."""
-        return all(map(self._has, self.tokens(phrase)))
+        found = self._found.get(phrase)  # most are one word
+        return all(map(self._has, self.tokens(phrase))) if found is None else found
 
     def tokens(self, phrase: str) -> list[str]:
         return self._normalizer.tokens(phrase) if self._normalizer.tokenize else phrase.split()
