@@ -3,10 +3,10 @@
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import accumulate, pairwise
-from threading import Lock
 
 from anyascii import anyascii
 
@@ -139,13 +139,9 @@ class Normalizer:
             return lambda word: next(iter(lemmas(word)), word)
         from nltk.stem.snowball import SnowballStemmer
 
-        stemmer, lock = SnowballStemmer(SNOWBALL_CODES.get(name, name)), Lock()
-
-        def stem(word: str) -> str:
-            with lock:  # some of nltk's stemmers have their state in attributes
-                return str(stemmer.stem(word))
-
-        return stem
+        fresh = SnowballStemmer(SNOWBALL_CODES.get(name, name)).stemmer
+        # Of nltk's stemmers some keep what they found in one word for the next: Arabic stems depend on the word before.
+        return lambda word: str(copy(fresh).stem(word))
 
     @shared_property
     def _tokenize(self) -> Callable[[str], list[str]]:

@@ -115,6 +115,13 @@ def test_a_stem_is_never_empty(token: str, language: str) -> None:
     assert Normalizer(stem=language).word(token)
 
 
+def test_a_stem_does_not_depend_on_the_words_before() -> None:
+    arabic = Normalizer(stem="ar")
+    alone = arabic.word("كتبوا")
+    arabic.word("أثينا")
+    assert arabic.word("كتبوا") == alone == "كتب"
+
+
 def test_unknown_stemmer() -> None:
     with pytest.raises(AlignerError, match=r"no stemmer for the language 'xx' \(known are ar \(arabic\)"):
         Normalizer(stem="xx")
