@@ -34,11 +34,11 @@ def number(value: int) -> str:
 
 
 def write_dictd(folder: Path, name: str, bodies: list[str], more: str = "", pack: bool = True) -> Path:
-    """The index, beside it the text; each entry has two keys, and stands in the index three times."""
+    """The index, beside it the text; each entry has three keys, of which one is its headword's."""
     rows, place = [f"00databaseinfo\tA\t{number(3)}\n"], 3
     for body in bodies:
         size = len(body.encode())
-        rows += [f"{key}\t{number(place)}\t{number(size)}\n" for key in ("b", "a", "")]
+        rows += [f"{key}\t{number(place)}\t{number(size)}\n" for key in ("b", body.partition("\n")[0], "")]
         place += size
     text = ("abc" + "".join(bodies)).encode()
     (folder / f"{name}.dict{'.dz' if pack else ''}").write_bytes(gzip.compress(text) if pack else text)
@@ -78,6 +78,17 @@ def test_dictd(tmp_path: Path, pack: bool) -> None:
     reasons = r"5 notes and references to other entries; 2 lines of definitions .*; 1 entries without a translation"
     with pytest.warns(LeftOut, match=rf"deu-eng.index: left out: {reasons}"):
         assert len([*read_dictionary(index).entries]) == len(DICTD_ENTRIES)
+
+
+def test_dictd_whose_texts_do_not_begin_with_the_headword(tmp_path: Path) -> None:
+    """As PyGlossary 5.0 writes it: headwords are keys alone, as they are, and each line is a translation."""
+    rows, text = "", ""
+    for keys, body in ((["ice cream", "icecream"], "Eis\n"), (["bank"], "Bank\n"), (["bank"], "Ufer\nBöschung\n")):
+        rows += "".join(f"{key}\t{number(len(text.encode()))}\t{number(len(body.encode()))}\n" for key in keys)
+        text += body
+    (tmp_path / "eng-deu.dict").write_text(text, "utf-8")
+    found = pairs(read_dictionary(write(tmp_path, "eng-deu.index", rows)))
+    assert found == [(["ice cream", "icecream"], ["Eis"]), (["bank"], ["Bank"]), (["bank"], ["Ufer", "Böschung"])]
 
 
 def test_broken_files_of_dictd(tmp_path: Path) -> None:
