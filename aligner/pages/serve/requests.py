@@ -84,11 +84,10 @@ def _read(model: Model, limits: Limits, body: bytes) -> Asked:
         value = parse_json(body)
     except ValueError as error:
         raise HTTPException(400, f"the body is not JSON in UTF-8: {error} (see /openapi.json)") from error
-    markup = value.pop("markup", "html") if isinstance(body, ToProject) and isinstance(value, dict) else None
-    _check(
-        markup is None or (isinstance(markup, str) and markup in KINDS),
-        f"markup is none of {', '.join(KINDS)} (choose one)",
-    )
+    markup: str | None = None
+    if isinstance(body, ToProject) and isinstance(value, dict):
+        markup = value.pop("markup", "html")
+        _check(isinstance(markup, str) and markup in KINDS, f"markup is none of {', '.join(KINDS)} (choose one)")
     is_list = isinstance(value, dict) and "pairs" in value
     given = _fields(value, ["pairs"], "the body")[0] if is_list else [value]
     _check(isinstance(given, list), "pairs is not a list (give a list of objects with source and target)")
