@@ -129,6 +129,19 @@ def test_what_is_refused_and_why(client: Client, body: bytes, status: int, words
     assert client.figure(f'aligner_requests_total{{path="/align",status="{status}"}}') == 1
 
 
+def test_tags_come_back(client: Client) -> None:
+    answer = client.ask(
+        "POST", "/project", b'{"source": "<b>the house</b>", "target": "la maison"}', "application/json"
+    )
+    (tag,) = answer.json().pop("tags")
+    assert answer.json()["target"] == "<b>la maison</b>"
+    assert (tag["tag"], tag["start"], tag["end"]) == ("<b>", 0, 9)
+    for markup in (b"null", b'"rtf"', b"1"):
+        body = b'{"pairs": [], "markup": ' + markup + b"}"
+        answer = client.ask("POST", "/project", body, "application/json")
+        assert (answer.status, "markup is none of html" in answer.json()["error"]) == (422, True)
+
+
 def test_other_requests_are_refused(client: Client) -> None:
     assert client.align(iter([b" " * 8000] * 3)).status == 413, "however long it is going to be"
     answer = client.ask("POST", "/align", b"{}", "text/plain")
