@@ -158,7 +158,7 @@ CHANGES: dict[str, dict[str, tuple[str, str]]] = {
         "text": ("combine t.wa l.wa", "--text b"), "output": ("combine t.wa l.wa", "-o Y"),
     },
     "priors": {
-        **{name: ("priors entries -q", f"--{name} xx") for name in ("source", "target")},
+        "source": ("priors entries t", "--source fr"), "target": ("priors entries t", "--target en"),
         "to": ("priors M", "--to fast-align"), "reverse": ("priors M", "--reverse"), "output": ("priors M", "-o Y"),
     },
     "fast-align": {
