@@ -123,13 +123,8 @@ class Normalizer:
             raise SettingError(f"no stemmer for the language '{self.stem}' (known are {known})")
 
     def __reduce__(self) -> "tuple[type[Normalizer], tuple[bool, bool, str | None, str, bool]]":
-        return Normalizer, (
-            self.casefold,
-            self.tokenize,
-            self.stem,
-            self.keep,
-            self.fine,
-        )  # without the functions made of them
+        # Without the functions made of them.
+        return Normalizer, (self.casefold, self.tokenize, self.stem, self.keep, self.fine)
 
     @shared_property
     def _stem(self) -> Callable[[str], str]:

@@ -42,7 +42,6 @@ def argument(metavar: str, meaning: str, default: Any = ...) -> Any:
 OUTPUT = output_option("-", "Write here; - is standard output.", "--output -o", metavar="FILE")
 FORCE = output_option(False, "Overwrite existing files.")
 QUIET = output_option(False, "No progress and no messages but errors.", "q")
-MODEL = argument("MODEL", "A model that aligner train has written.")
 SHOWN_GOLD = data_option(None, "Gold links, to compare with.", metavar="GOLD")
 LINKED_TEXT = data_option(None, "The text of the links, if GOLD has none.", metavar="PREFIX")
 LINK_TOKENS = "The links count tokens of a model of train --tokenize."

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from aligner.cli.messages import in_options, refuse_idle, say, tell_fit
 from aligner.cli.options import (
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from corpora.inline.documents import Document, Segment
     from corpora.inline.kinds import Marked
 
-Markup = Literal["html", "xliff", "xliff2", "tmx", "placeholders"]
-
 _UNSURE = "line", "segment", "tag", "source", "target", "text"
 
 
@@ -40,7 +38,7 @@ def project(
     target: str | None = argument("TGT|LINKS", "The target text.", None),
     links: str | None = argument("LINKS", "Links of these pairs, in any format; needed with labels.", None),
     *,
-    markup: Markup | None = data_option(
+    markup: str | None = data_option(
         None, "Carry inline markup of this kind: html, xliff, xliff2, tmx or placeholders.", metavar="KIND"
     ),
     gold: str | None = data_option(
@@ -76,11 +74,13 @@ def _document(source: str, target: str | None, markup: str | None, settings: Ali
     """What is to get inline markup; None for labels."""
     from corpora.formats.units import kind_of_units
     from corpora.inline.documents import Lines
+    from corpora.inline.kinds import check_kind
     from corpora.inline.pages import Pages, is_page
     from corpora.inline.units import Units
     from corpora.recognize import is_stream
 
     if markup is not None:
+        check_kind(markup)
         if target is None:
             raise SettingError("`markup` is of lines (give TGT, too)")
         settings.reading.refuse("is not of lines with markup", "leave it out")

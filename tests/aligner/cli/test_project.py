@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from commands import refused, run, write
+from starlette.exceptions import HTTPException
 
 import aligner
 from aligner.pages.serve.requests import Limits, ToProject, answer_all
@@ -72,7 +73,9 @@ def test_python_and_service_say_the_same(texts: Path, model: Path) -> None:
     assert [one.target for one in found] == output
     asked = {"markup": "html", "pairs": [{"source": source, "target": target} for source, target in pairs]}
     limits = Limits()
-    ((answer, number),) = answer_all(loaded, limits, [ToProject(json.dumps(asked).encode())])  # type: ignore[misc]
+    (answered,) = answer_all(loaded, limits, [ToProject(json.dumps(asked).encode())])
+    assert isinstance(answered, tuple)
+    answer, number = answered
     assert number == len(pairs)
     assert [one["target"] for one in json.loads(answer)["pairs"]] == output
     tags = [[tag._asdict() for tag in one.tags] for one in found]
@@ -80,7 +83,8 @@ def test_python_and_service_say_the_same(texts: Path, model: Path) -> None:
     pair = {"source": "a", "target": "b"}
     for asked in ({**pair, "markup": "x"}, {**pair, "markup": []}, {**pair, "source": ["a"]}, {**pair, "other": 1}):
         (refusal,) = answer_all(loaded, limits, [ToProject(json.dumps(asked).encode())])
-        assert refusal.status_code == 422  # type: ignore[union-attr]
+        assert isinstance(refusal, HTTPException)
+        assert refusal.status_code == 422
 
 
 def test_text_itself_aligns(texts: Path) -> None:
