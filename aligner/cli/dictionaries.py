@@ -20,7 +20,7 @@ def is_dictionary(path: str) -> bool:
 
 
 def count_dictionary(
-    path: str, texts: Sequence[str], reading: Reading, settings: AlignSettings | None = None
+    path: str, texts: Sequence[str], reading: Reading, settings: AlignSettings = AlignSettings()
 ) -> "tuple[Counts, Fit]":
     """Count the word pairs of a dictionary for a text of one or two files, or without any; say how it fits.
 
@@ -37,9 +37,8 @@ def count_dictionary(
         raise SettingError(f"with a dictionary SRC TGT are a text, or one corpus, not {len(texts)} files")
     bitext, normalizers = BitextBuilder(*PLAIN, reading.source, reading.target).bitext(), PLAIN
     if texts:
-        corpus = open_text(texts[0], texts[1] if len(texts) == 2 else None, reading)
-        if settings is not None:
-            normalizers = tokenizing(settings.tokenize, settings.keep, [corpus])
+        corpus = open_text(texts[0], (*texts, None)[1], reading)
+        normalizers = tokenizing(settings.tokenize, settings.keep, [corpus])
         bitext = read_bitext([corpus], *normalizers)
     dictionary = read_dictionary(path, (bitext.source.language, bitext.target.language))
     counts, (fit,) = count_entries([dictionary], bitext, normalizers, whole=not texts)

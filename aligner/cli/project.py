@@ -19,7 +19,7 @@ from aligner.cli.options import (
 from aligner.model.settings import AlignSettings
 from aligner.progress import progress_bar, tell_items
 from corpora import SettingError
-from corpora.errors import counted
+from corpora.errors import CorpusError, counted
 
 if TYPE_CHECKING:
     from aligner.evaluation.labels import LabelCounts
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from corpora.inline.carrying import Placed
     from corpora.inline.documents import Document, Segment
     from corpora.inline.kinds import Marked
+
+_SAME_TEXT = "without its tags it is the same: do the files belong together?"
 
 _UNSURE = "line", "segment", "tag", "source", "target", "text"
 
@@ -89,14 +91,13 @@ def _document(source: str, target: str | None, markup: str | None, settings: Ali
     if is_stream(source):
         return None
     kind = kind_of_units(source)
-    is_pair = target is not None and is_page(source)
-    if kind in ("TMX", "XLIFF") or is_pair:
+    pages = Pages((source, target)) if target is not None and is_page(source) else None
+    is_units = kind in ("TMX", "XLIFF")
+    if is_units or pages:
         refuse_idle("on documents", skip_bad=settings.skip_bad, untranslated=settings.untranslated)
-    if kind == "XLIFF" or is_pair:
+    if kind == "XLIFF" or pages:
         settings.reading.refuse("is of TMX", "leave it out")
-    if kind in ("TMX", "XLIFF"):
-        return Units(source, settings.reading)
-    return Pages((source, target)) if target is not None and is_pair else None
+    return Units(source, settings.reading) if is_units else pages
 
 
 def _project_labels(
@@ -135,7 +136,6 @@ class _Tally:
     def add(self, segment: "Segment", placed: "list[Placed]", gold: str) -> None:
         """Count the tags of a segment.  Raises CorpusError for gold of another text."""
         from aligner.evaluation.markup import count_tags
-        from corpora.errors import CorpusError
 
         self.tags += len(placed)
         self.unsure += sum(not one.sure for one in placed)
@@ -145,8 +145,7 @@ class _Tally:
         if self.gold is not None:
             truth = next(self.gold, None)
             if truth is None or truth.text != segment.target.text:
-                hint = "without its tags it is the same: do the files belong together?"
-                raise CorpusError(gold, segment.line, "has not the text of the target", hint=hint)
+                raise CorpusError(gold, segment.line, "has not the text of the target", hint=_SAME_TEXT)
             self.spans.append(count_tags(placed, segment.target, truth))
 
     def __str__(self) -> str:
@@ -189,6 +188,8 @@ def _project_markup(
                     tally.add(piece.segment, placed, gold or "")
                 if gold is None or output != "-":
                     file.write(piece.written(placed))
+            if gold is not None and next(tally.gold or iter(()), None) is not None:
+                raise CorpusError(gold, 0, "has more segments than the target", hint=_SAME_TEXT)
         if unsure is not None:
             with write_atomically(unsure, force=force) as rows:
                 write_rows(rows, kind, _UNSURE, tally.rows)
@@ -212,7 +213,6 @@ def _spans_report(found: "Mapping[str, SpanFigures]") -> str:
 
 def _judged(found: "Sequence[Sentence]", gold: str) -> "Mapping[str, LabelCounts]":
     from aligner.evaluation.labels import count_labels
-    from corpora.errors import CorpusError
     from corpora.formats.conll import read_sentences
 
     both = []

@@ -1,7 +1,7 @@
 """XML of translators' and linguists' files, read unit by unit."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol, TypeVar
 from xml.parsers import expat
 from xml.sax.saxutils import escape
@@ -35,7 +35,7 @@ class Texts(NamedTuple):
     named: list[tuple[str, bytes]]
     left_out: list[str] = []  # noqa: RUF012 - nobody changes it
     links: bytes | None = None
-    places: list[Place] = []  # noqa: RUF012
+    places: Sequence[Place] = ()
     identity: str = ""
 
 

@@ -45,6 +45,8 @@ def test_lines_with_links(texts: Path, tmp_path: Path) -> None:
     assert "has not the text" in refused(
         "project", *files, "--gold", texts / "tags", "-q", "-o", tmp_path / "x", line=1
     )
+    longer = write(tmp_path / "longer", *output, "more")
+    assert "has more segments than the target" in refused("project", *files, "--gold", longer, "-q")
     assert not (tmp_path / "x").exists()
 
 
