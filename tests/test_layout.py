@@ -53,11 +53,11 @@ SLOW = {
 }  # fmt: skip
 LONGEST, LONGEST_TEST = 350, 400
 MOST_PARAMETERS, MOST_OPTIONS = 8, 29
-MOST_TOKENS = {"product": 197_090, "library": 71_190, "tests": 342_300, "scripts": 51_700}
+MOST_TOKENS = {"product": 199_160, "library": 71_190, "tests": 344_300, "scripts": 51_700}
 """Of Python: names, operators, numbers and strings, as packing makes fewer lines of more tokens. These bounds fall; a
 line of docs/decisions.md says for what one was raised, and what left for it.
 """
-MOST_OF_PAGES = 3860  # lines of scripts, styles and templates
+MOST_OF_PAGES = 4230  # lines of scripts, styles and templates
 
 TREES = {
     path.relative_to(ROOT).as_posix(): ast.parse(path.read_text("utf-8"))

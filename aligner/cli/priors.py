@@ -1,5 +1,6 @@
 """``aligner priors``."""
 
+from pathlib import Path
 from typing import Annotated, Literal
 
 from aligner.cli.dictionaries import count_dictionary, is_dictionary
@@ -34,7 +35,7 @@ def priors(
     of_dictionary = is_dictionary(model)
     if not of_dictionary:
         refuse_idle("with a model", source=reading.source, target=reading.target)
-        if text:
+        if text and Path(model).exists():
             raise SettingError("TEXT has no effect with a model (leave it out)")
     with progress_bar(quiet):
         from aligner.model.model import load

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Annotated
 
 from aligner.cli.messages import in_options, refuse_idle, say, tell_fit
 from aligner.cli.options import (
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
 
 _SAME_TEXT = "without its tags it is the same: do the files belong together?"
 
-_UNSURE = "line", "segment", "tag", "source", "target", "text"
-
 
 @command(threads=True, hidden="columns source target")
 def project(
@@ -48,7 +47,12 @@ def project(
     ),
     settings: Annotated[AlignSettings, "model dictionary source target columns untranslated skip_bad"],
     unsure: str | None = output_option(
-        None, "List tags that may stand elsewhere, to .tsv, .csv or .xlsx.", metavar="FILE"
+        None,
+        "List tags that may stand elsewhere, to .tsv, .csv, .xlsx or .html (to correct them).",
+        metavar="FILE",
+    ),
+    corrected: str | None = data_option(
+        None, "Tags that stand as this table says, which the page of --unsure saves.", metavar="FILE"
     ),
     output: str = OUTPUT,
     force: bool = FORCE,
@@ -64,12 +68,13 @@ def project(
         if target is None or links is None:
             raise SettingError("labels are carried from SRC to TGT by LINKS (give all three, or `markup`)")
         given = {"model": settings.model, "dictionary": settings.dictionary, "skip_bad": settings.skip_bad}
-        refuse_idle("on labels, which have LINKS (give --markup KIND for tags)", **given, unsure=unsure)
+        tags = {"unsure": unsure, "corrected": corrected}
+        refuse_idle("on labels, which have LINKS (give --markup KIND for tags)", **given, **tags)
         _project_labels((source, target, links), gold, settings, (output, force, quiet))
         return
     if len({*document.files}) == 1:
         links = links or target
-    _project_markup(document, links, gold, unsure, settings, (output, force, quiet))
+    _project_markup(document, links, gold, unsure, corrected, settings, (output, force, quiet))
 
 
 def _document(source: str, target: str | None, markup: str | None, settings: AlignSettings) -> "Document | None":
@@ -127,21 +132,24 @@ class _Tally:
 
     gold: "Iterator[Marked] | None"
     lists: bool
+    pairs: int = 0
     tags: int = 0
     unsure: int = 0
     empty: int = 0
-    rows: list[tuple[object, ...]] = field(default_factory=list)
+    segments: "list[tuple[int, Segment, list[Placed]]]" = field(default_factory=list)
     spans: "list[list[TagCount]]" = field(default_factory=list)
 
     def add(self, segment: "Segment", placed: "list[Placed]", gold: str) -> None:
         """Count the tags of a segment.  Raises CorpusError for gold of another text."""
         from aligner.evaluation.markup import count_tags
 
+        self.pairs += 1
         self.tags += len(placed)
-        self.unsure += sum(not one.sure for one in placed)
+        unsure = sum(not one.sure for one in placed)
+        self.unsure += unsure
         self.empty += bool(placed) and not segment.target.tokens
-        if self.lists:
-            self.rows += (_row(segment, one) for one in placed if not one.sure)
+        if self.lists and unsure:
+            self.segments.append((self.pairs, segment, placed))
         if self.gold is not None:
             truth = next(self.gold, None)
             if truth is None or truth.text != segment.target.text:
@@ -153,15 +161,9 @@ class _Tally:
         return f"{counted(self.tags, 'tag')}, {self.unsure:,} unsure{empty}"
 
 
-def _row(segment: "Segment", one: "Placed") -> tuple[object, ...]:
-    source, target = segment.source.text, segment.target.text
-    words = source[one.tag.start : one.tag.end], target[one.start : one.end]
-    return segment.line, segment.name, one.tag.opening, *words, target
-
-
 def _project_markup(
-    document: "Document", links: str | None, gold: str | None, unsure: str | None, settings: AlignSettings,
-    how: tuple[str, bool, bool],
+    document: "Document", links: str | None, gold: str | None, unsure: str | None, corrected: str | None,
+    settings: AlignSettings, how: tuple[str, bool, bool],
 ) -> None:  # fmt: skip
     output, force, quiet = how
     if links is not None:
@@ -170,20 +172,22 @@ def _project_markup(
         from aligner.evaluation.markup import figures
         from aligner.model.inline import align_document, carried, read_links
         from corpora.files import refuse_inputs, spilling_beside, write_atomically, write_packed
-        from corpora.formats.sheets import kind_of_rows, write_rows
+        from corpora.formats.sheets import kind_of_rows
+        from corpora.inline.corrections import NO_CORRECTIONS, read_corrections
         from corpora.inline.documents import corpus_of
 
         for one in filter(None, (output, unsure)):
-            refuse_inputs(one, [*document.files, links, gold, settings.model, *settings.dictionary])
+            refuse_inputs(one, [*document.files, links, gold, settings.model, corrected, *settings.dictionary])
         corpus_of(document).rereadable()
-        kind = kind_of_rows(unsure or "-")
+        kind_of_rows(unsure or "-")  # which raises now, if ever
+        corrections = NO_CORRECTIONS if corrected is None else read_corrections(corrected)
         tally = _Tally(None if gold is None else document.gold(gold), unsure is not None)
         with spilling_beside(output), write_packed(output, force=force) as file:
             if links is None:
                 found = align_document(document, settings, skipping, on_progress=show, on_dictionary=tell_fit(quiet))
             else:
                 found = read_links(document, links)
-            for piece, placed in tell_items(show, "writing", carried(document, found)):
+            for piece, placed in tell_items(show, "writing", carried(document, found, corrections)):
                 if piece.segment is not None:
                     tally.add(piece.segment, placed, gold or "")
                 if gold is None or output != "-":
@@ -191,13 +195,33 @@ def _project_markup(
             if gold is not None and next(tally.gold or iter(()), None) is not None:
                 raise CorpusError(gold, 0, "has more segments than the target", hint=_SAME_TEXT)
         if unsure is not None:
-            with write_atomically(unsure, force=force) as rows:
-                write_rows(rows, kind, _UNSURE, tally.rows)
+            with write_atomically(unsure, force=force) as file:
+                _write_unsure(file, unsure, tally, document)
     if gold is not None:
         print(_spans_report(figures(tally.spans)), flush=True)
     if not quiet:
         where = "standard output" if output == "-" else output
         say(f"{tally}" if gold is not None and output == "-" else f"{tally}, written to {where}")
+
+
+def _write_unsure(file: "IO[bytes]", path: str, tally: _Tally, document: "Document") -> None:
+    """Write the unsure tags as the end of the name says."""
+    from corpora.formats.sheets import kind_of_rows, write_rows
+    from corpora.inline.corrections import UNSURE, unsure_row
+
+    if path.lower().endswith(".html"):
+        from aligner.pages.tags import write_page
+
+        name = " – ".join(dict.fromkeys(Path(one).name for one in document.files))
+        file.write(write_page(tally.segments, document.languages, name).encode())
+        return
+    rows = (
+        unsure_row(pair, number, segment, one)
+        for pair, segment, placed in tally.segments
+        for number, one in enumerate(placed)
+        if not one.sure
+    )
+    write_rows(file, kind_of_rows(path), UNSURE, rows)
 
 
 def _spans_report(found: "Mapping[str, SpanFigures]") -> str:

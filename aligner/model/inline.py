@@ -16,6 +16,7 @@ from corpora.alignment import Link
 from corpora.errors import CorpusError
 from corpora.files import StrPath
 from corpora.inline.carrying import Placed, carry, write
+from corpora.inline.corrections import NO_CORRECTIONS, Corrections
 from corpora.inline.documents import Document, Piece, Segment, corpus_of, segments_of
 from corpora.inline.kinds import Marked, check_kind, read_marked, read_plain
 from corpora.link_files import ScoredLinks, open_scored_links
@@ -72,11 +73,21 @@ def projected(source: Marked, target: Marked, found: Alignment) -> Projected:
     return Projected(write(target, placed), tags)
 
 
-def carried(document: Document, links: Iterator[Links]) -> Iterator[tuple[Piece, list[Placed]]]:
-    """Each piece of a document, and the tags in its target.  links: of each segment."""
+def carried(
+    document: Document, links: Iterator[Links], corrections: Corrections = NO_CORRECTIONS
+) -> Iterator[tuple[Piece, list[Placed]]]:
+    """Each piece of a document, and the tags in its target.  links: of each segment.
+
+    Raises CorpusError for corrections that are of other text, or cannot be.
+    """
+    pair = 0
     for piece in document.pieces():
-        segment = piece.segment
-        yield piece, [] if segment is None else carry(segment.source, segment.target, next(links, {}))
+        placed = list[Placed]()
+        if piece.segment is not None:
+            pair += 1
+            placed = corrections.carry(pair, piece.segment, next(links, {}))
+        yield piece, placed
+    corrections.check_ended(pair)
 
 
 def align_document(

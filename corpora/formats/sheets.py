@@ -138,6 +138,19 @@ class Sheet:
         rows = islice(enumerate(self._rows(left_out), 1), start + self._above_text(columns), None)
         return chain(map(parse, rows), told())
 
+    def rows(self, names: Sequence[str], hint: str) -> Iterator[tuple[int, list[str]]]:
+        """The number of each row below the names of columns, and its cells in columns of these names.
+
+        Empty rows are passed over.  Raises CorpusError without such a column, with the hint.
+        """
+        missing = [name for name in names if name not in self.names]
+        if missing:
+            raise CorpusError(self.path, self._above + 1, f"has no column {listed(missing)}", hint=hint)
+        places = [self.names.index(name) for name in names]
+        for number, row in islice(enumerate(self._rows({}), 1), self._above + 1, None):
+            if any(row):
+                yield number, [self._text(row, place).decode(errors="replace") for place in places]
+
     def _above_text(self, columns: Columns) -> int:
         """How many rows come before the first pair."""
         return 0 if are_numbers(columns) else self._above + 1

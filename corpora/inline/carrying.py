@@ -1,6 +1,6 @@
 """Carry inline markup of a text across links to its translation."""
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,32 +20,43 @@ _TAKEN = -1e9
 _SURE = 0.85
 """Least probability of the links at both edges of a sure span: of these 95 % are right."""
 
+_UNSURE = 0.5
+"""The part of its confidence that a tag keeps that is not sure, so that it is below `_SURE`."""
+
 Run = tuple[int, int]  # tokens, from the first to the end
+
+Places = Mapping[int, tuple[int, int]]
+"""Where tags stand, by their numbers in the order of the source, from 0: characters of the target, see `Placed`."""
 
 
 @dataclass(eq=False)
 class Placed:
     """A tag of the source in the target text.
 
-    start, end: characters, equal for what has no words there.  parent: what it is in.  sure: whether all its words are
-    linked, and to words that stand together; codes are sure at the edges of the text alone.
+    start, end: characters, equal for what has no words there.  parent: what it is in.  confidence: from 0 to 1.
     """
 
     tag: Tag
     start: int
     end: int
     parent: "Placed | None"
-    sure: bool = False
+    confidence: float = 0.0
+
+    @property
+    def sure(self) -> bool:
+        """Whether all its words are linked, to words that stand together; codes at the edges of the text alone."""
+        return self.confidence > _SURE
 
 
-def carry(source: Marked, target: Marked, links: Mapping[Link, float]) -> list[Placed]:
+def carry(source: Marked, target: Marked, links: Mapping[Link, float], corrected: Places | None = None) -> list[Placed]:
     """Place the tags of a source text in its translation, in the order of the source, each once.
 
-    links: of the tokens, with probabilities.  Codes and placeholders that the target has are left out; placeholders
-    that it lacks are placed, too.  A target that has tags around words gets none.
+    links: of the tokens, with probabilities.  corrected: tags that are placed already, to which others give way.
+    Codes and placeholders that the target has are left out; placeholders that it lacks are placed, too. A target that
+    has tags around words gets none.  Raises ValueError where corrected tags cross, or are of no tag.
     """
     has_none = not (source.tags or source.placeholders) or any(tag.is_pair for tag in target.tags)
-    return [] if has_none else _Carrier(source, target, links).carry()
+    return [] if has_none else _Carrier(source, target, links).carry(corrected or {})
 
 
 def write(target: Marked, placed: Sequence[Placed]) -> str:
@@ -79,7 +90,9 @@ class _Carrier:
     """linked: of each source token its target tokens.  total: the probabilities of all links of each target token.
 
     own, runs: source and target tokens of tags; None is the whole text.  taken, inner: target tokens of all tags in a
-    tag, and cuts within one of them.  passed, before: source tokens before the last code, and their links.
+    tag, and cuts within one of them.  corrected: characters of the target.  needed: target tokens of corrected tags
+    around words, and those that the tags around these must have.  passed, before: source tokens before the last code,
+    and their links.
     """
 
     def __init__(self, source: Marked, target: Marked, links: Mapping[Link, float]) -> None:
@@ -92,18 +105,21 @@ class _Carrier:
         self.runs: dict[Tag | None, Run] = {None: (0, len(target.tokens))}
         self.taken, self.inner = defaultdict[Tag | None, set[int]](set), defaultdict[Tag | None, set[int]](set)
         self.placed = dict[Tag | None, Placed]()
+        self.corrected, self.needed = dict[Tag, tuple[int, int]](), dict[Tag, Run]()
         self.passed, self.before = 0, Counter[int]()
 
-    def carry(self) -> list[Placed]:
+    def carry(self, corrected: Places) -> list[Placed]:
         there = Counter(tag.key for tag in self.target.tags)
         tags = [tag for tag in self.source.tags if not _take(there, tag.key)]
         missing = [*self._missing_placeholders()]
         tags = sorted([*tags, *missing], key=lambda tag: tag.start)
         starts = [start for start, _ in self.source.tokens]
         absent = {bisect_left(starts, tag.start) for tag in missing}
+        self._correct(tags, corrected)
         for tag in tags:
             s, e = self.own[tag] = bisect_left(starts, tag.start), bisect_left(starts, tag.end)
-            if tag.is_pair and not absent.issuperset(range(s, e)):
+            at_place = tag in self.corrected and tag not in self.needed
+            if tag in self.needed or (tag.is_pair and not at_place and not absent.issuperset(range(s, e))):
                 self._place_words(tag)
         for tag in tags:
             if tag not in self.placed:
@@ -125,30 +141,60 @@ class _Carrier:
                 raw = "".join(self.source.raw[start:end])
                 yield Tag("placeholder", name, raw, start, end, parent=around[-1] if around else None)
 
+    def _correct(self, tags: Sequence[Tag], corrected: Places) -> None:
+        """Take over corrected places.  Raises ValueError where they are of no tag, or cross."""
+        starts, ends = ([one[side] for one in self.target.tokens] for side in (0, 1))
+        for number, (start, end) in sorted(corrected.items()):
+            if not (0 <= number < len(tags) and 0 <= start <= end <= len(self.target.text)):
+                raise ValueError(f"there is no tag {number} with a place from {start} to {end}")
+            tag = tags[number]
+            self.corrected[tag] = start, end
+            run = bisect_right(ends, start), bisect_left(starts, end)
+            if tag.is_pair and run[0] < run[1]:
+                self.needed[tag] = run
+        for tag in [*self.needed]:
+            run, around = self.needed[tag], tag.parent
+            while around is not None:
+                a, b = self.needed.get(around, run)
+                wider = min(a, run[0]), max(b, run[1])
+                if around in self.corrected and (around not in self.needed or wider != (a, b)):
+                    raise ValueError(f"{tag.opening} is in {around.opening}, but not its words")
+                self.needed[around] = wider
+                around = around.parent
+        for tag, run in self.needed.items():
+            if not self.taken[tag.parent].isdisjoint(range(*run)):
+                raise ValueError(f"{tag.opening} has a word of another tag beside it")
+            self.taken[tag.parent].update(range(*run))
+
     def _place_words(self, tag: Tag) -> None:
         """Place a tag around target words, unless there are none for it."""
         (s, e), (first, end) = self.own[tag], self.own[tag.parent]
-        (lo, hi), taken, parent = self.runs.get(tag.parent, (0, 0)), self.taken[tag.parent], self.placed.get(tag.parent)
+        (lo, hi), parent = self.runs.get(tag.parent, (0, 0)), self.placed.get(tag.parent)
+        needed = self.needed.get(tag)
+        taken = self.taken[tag.parent] if needed is None else self.taken[tag.parent].difference(range(*needed))
         if len(taken) == hi - lo:
             return
         inside = Counter[int]()
         for j in range(s, e):
             inside.update(self.linked[j])
-        run, sure = self._best_run(inside, lo, hi, taken), False
-        if (s, e) == (first, end) and not taken:
-            run, sure = (lo, hi), parent is None or parent.sure
+        run, confidence = self._best_run(inside, *_free_around(needed, lo, hi, taken), taken), 0.0
+        if needed is not None and tag in self.corrected:
+            run, confidence = needed, 1.0
+        elif (s, e) == (first, end) and not taken:
+            run, confidence = (lo, hi), parent.confidence if parent else 1.0
         elif run is None:
-            run = _relative((s - first) / (end - first), (e - first) / (end - first), lo, hi, taken)
+            run = needed or _relative((s - first) / (end - first), (e - first) / (end - first), lo, hi, taken)
         else:
-            sure = self._is_sure(s, e, run, inside)
+            run = _hull(run, needed)
+            confidence = self._confidence(s, e, run, inside)
             free = [k not in taken and not self.total[k] for k in range(lo, hi)]
             a, b = run
             run = (lo if s == first and all(free[: a - lo]) else a), (hi if e == end and all(free[b - lo :]) else b)
-        taken.update(range(*run))
+        self.taken[tag.parent].update(range(*run))
         self.inner[tag.parent].update(range(run[0] + 1, run[1]))
         self.runs[tag] = run
         ends = self.target.tokens[run[0]][0], self.target.tokens[run[1] - 1][1]
-        self.placed[tag] = Placed(tag, *ends, parent, sure)
+        self.placed[tag] = Placed(tag, *ends, parent, confidence)
 
     def _best_run(self, inside: Mapping[int, float], lo: int, hi: int, taken: set[int]) -> Run | None:
         """The free run whose links to the words inside outweigh others most, of equals the first  [Kadane].
@@ -166,22 +212,25 @@ class _Carrier:
                 total, start = 0.0, k + 1
         return found
 
-    def _is_sure(self, s: int, e: int, run: Run, inside: Mapping[int, float]) -> bool:
+    def _confidence(self, s: int, e: int, run: Run, inside: Mapping[int, float]) -> float:
         a, b = run
+        linked, hull = sum(map(bool, map(self.linked.get, range(s, e)))), (min(inside), max(inside) + 1)
         unlinked = sum(not self.total[k] for k in range(a, b))
-        return (
-            all(self.linked[j] for j in range(s, e))
-            and (min(inside), max(inside) + 1) == run
-            and min(inside[a], inside[b - 1]) > _SURE
-            and unlinked < e - s
-        )
+        at_edges = min(1.0, inside.get(a, 0.0), inside.get(b - 1, 0.0))
+        if linked == e - s and hull == run and unlinked < e - s:
+            return at_edges
+        return _UNSURE * at_edges * linked / (e - s) * (b - a) / max(b - a, hull[1] - hull[0])
 
     def _place_code(self, tag: Tag) -> None:
         """Place a code, or a tag without words, where fewest links cross it, of equal places the last."""
         (s, e), (first, end) = self.own[tag], self.own[tag.parent]
         (lo, hi), parent = self.runs[tag.parent], self.placed.get(tag.parent)
-        cut = hi if s == end else lo
-        if first < s < end:
+        cut, cost, corrected = hi if s == end else lo, 0.0, self.corrected.get(tag)
+        cuts = (cut for cut in range(hi, lo - 1, -1) if cut not in self.inner[tag.parent])
+        if corrected is not None:
+            wanted = bisect_left([start for start, _ in self.target.tokens], corrected[0])
+            cut = min(cuts, key=lambda cut: abs(cut - wanted))
+        elif first < s < end:
             for j in range(self.passed, s):
                 self.before.update(self.linked[j])
             self.passed, before, within = s, self.before, Counter[int]()  # within a placeholder
@@ -190,23 +239,26 @@ class _Carrier:
             # A cut after k is crossed by links of words before the code to words after k, and the reverse.
             change = (total - 2 * before[k] - within[k] for k, total in enumerate(self.total))
             costs = [*accumulate(change, initial=0.0)]
-            cuts = (cut for cut in range(hi, lo - 1, -1) if cut not in self.inner[tag.parent])
             cut = min(cuts, key=lambda cut: round(costs[cut], 9))
+            cost = max(0.0, costs[cut] + sum(self.before.values()))
         place = self._place_of(cut, tag)
         if parent is not None:
             place = min(max(place, parent.start), parent.end)
         self.runs[tag] = cut, cut
-        at_edge = parent is None and s in (first, end) and lo < hi and tag.name != "placeholder"
-        self.placed[tag] = Placed(tag, place, place, parent, at_edge and not tag.first)
+        at_edge = parent is None and s in (first, end) and lo < hi and tag.name != "placeholder" and not tag.first
+        sure = corrected is not None or at_edge
+        self.placed[tag] = Placed(tag, place, place, parent, 1.0 if sure else _UNSURE / (1 + cost))
 
     def _place_of(self, cut: int, tag: Tag) -> int:
-        """The character at which a code stands: at the word that it stands at in the source, too.
+        """The character at which a code stands: as corrected, or at the word that it stands at in the source, too.
 
         Between two spaces it is in their middle: there it was.
         """
         text, tokens = self.source.text, self.target.tokens
         left = tokens[cut - 1][1] if cut else 0
         right = tokens[cut][0] if cut < len(tokens) else len(self.target.text)
+        if tag in self.corrected:
+            return min(max(left, self.corrected[tag][0]), right)
         if right - left > 1 and 0 < cut < len(tokens):
             return left + 1
         at_word = tag.start and not text[tag.start - 1].isspace() and text[tag.end : tag.end + 1].isspace()
@@ -217,6 +269,18 @@ def _take(there: Counter[str], key: str) -> bool:
     """Whether there is one, which is not there for another."""
     there[key] -= 1
     return there[key] >= 0
+
+
+def _free_around(needed: Run | None, lo: int, hi: int, taken: Iterable[int]) -> Run:
+    """The tokens without a taken one between them and the needed ones; all without such."""
+    if needed is None:
+        return lo, hi
+    a, b = needed
+    return max([lo, *(k + 1 for k in taken if k < a)]), min([hi, *(k for k in taken if k >= b)])
+
+
+def _hull(run: Run, needed: Run | None) -> Run:
+    return run if needed is None else (min(run[0], needed[0]), max(run[1], needed[1]))
 
 
 def _relative(start: float, end: float, lo: int, hi: int, taken: Iterable[int]) -> Run:

@@ -118,3 +118,11 @@ interface About {
 
 /** Source, target, count, both probabilities, score, other forms, and places: the number of a pair, and four positions. */
 type Term = [string, string, number, number, number, number, [string, string][], [number, number[]][]];
+
+// Of tags: from a character to the end, equal at a place; and name, opening, whether it is around words, its place in the
+// source from and to, and in the target.
+type Place = [number, number];
+type GivenTag = [string, string, boolean, number, number, number, number];
+interface TaggedSegment {
+  pair: number; line: number; name: string; sides: [string, string]; tags: GivenTag[]; tokens: Place[];
+}

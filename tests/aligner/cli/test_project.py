@@ -50,6 +50,51 @@ def test_lines_with_links(texts: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "x").exists()
 
 
+def test_corrections_are_taken_over(texts: Path, tmp_path: Path) -> None:
+    """A table of unsure tags, as it is or corrected, in each of the formats that it is written in."""
+    files = texts / "tags", texts / "fr", texts / "wa", "--markup", "html"
+    output = run("project", *files, "-q").stdout
+    for end in ("tsv", "csv", "xlsx"):
+        run("project", *files, "-o", tmp_path / end, "--unsure", tmp_path / f"unsure.{end}", "-q")
+        table = tmp_path / f"unsure.{end}"
+        told = run("project", *files, "-o", tmp_path / "out", "--corrected", table, "--force").stderr
+        assert ", 0 unsure, written to" in told
+        assert (tmp_path / "out").read_text("utf-8") == output
+    table = (tmp_path / "unsure.tsv").read_text("utf-8")
+    head, *rows = (line.split("\t") for line in table.splitlines())
+    pair, start, end = (head.index(name) for name in ("pair", "start", "end"))
+    first = rows[0]
+    text, number = first[-1], int(first[pair])
+    words = text.split()
+    first[start], first[end] = "0", f"{len(words[0])}"
+    moved = write(tmp_path / "moved", *map("\t".join, (head, first)))
+    line = run("project", *files, "--corrected", moved, "-q").stdout.splitlines()[number - 1]
+    assert line == text.replace(words[0], f"<b>{words[0]}</b>", 1)
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ("1 0 2 1 {}", "there is no tag 0 with a place from 2 to 1"),
+        ("1 7 0 1 {}", "there is no tag 7"),
+        ("1 0 0 1 x", "has another target than pair 1 of the text"),
+        ("900 0 0 1 x", "is of pair 900, but the text has"),
+        ("1 0 -1 1 {}", "has not a number in each of pair, number, start, end"),
+        ("1 0", "has not a number in each of pair, number, start, end"),
+    ],
+)
+def test_corrections_that_are_refused(texts: Path, tmp_path: Path, row: str, said: str) -> None:
+    target = (texts / "fr").read_text("utf-8").splitlines()[0]
+    cells = row.split(" ", 4)
+    rows = ["pair\tnumber\tstart\tend\ttext", "\t".join(cell.format(target) for cell in cells)]
+    table = write(tmp_path / "table", *rows)
+    files = texts / "tags", texts / "fr", texts / "wa", "--markup", "html"
+    assert said in refused("project", *files, "--corrected", table, "-q", "-o", tmp_path / "x", line=2)
+    assert not (tmp_path / "x").exists()
+    write(tmp_path / "table", "pair\tend", "1\t0")
+    assert "has no column" in refused("project", *files, "--corrected", table, "-q", line=1)
+
+
 def test_links_of_other_tokens(tmp_path: Path) -> None:
     """Links of words between spaces, or of tokens in jsonl."""
     write(tmp_path / "en", "Press <b>Ctrl</b>-S, <i>please</i>.")

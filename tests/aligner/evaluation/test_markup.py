@@ -20,7 +20,7 @@ def test_gold_against_itself_is_right(content: str) -> None:
     gold = read_marked(content, "html")
     placed = dict[Tag | None, Placed]()
     for tag in gold.tags:
-        placed[tag] = Placed(tag, tag.start, tag.end, placed.get(tag.parent), sure=True)
+        placed[tag] = Placed(tag, tag.start, tag.end, placed.get(tag.parent), 1.0)
     counts = count_tags([*placed.values()], gold, gold)
     assert len(counts) == len(gold.tags)
     for one in figures([counts]).values():

@@ -8,19 +8,22 @@ from collections import Counter
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from marked_texts import CROSSING, HTML, LINKS, WORDS, XML, Parser
 
-from corpora.inline.carrying import Placed, carry, write
+from corpora.inline.carrying import Placed, Places, carry, write
 from corpora.inline.kinds import read_marked, read_plain, read_target
 
 Links = dict[tuple[int, int], float]
 
 
-def carried(kind: str, source: str, target: str, links: Links) -> tuple[str, list[Placed]]:
+def carried(
+    kind: str, source: str, target: str, links: Links, corrected: Places | None = None
+) -> tuple[str, list[Placed]]:
     ours = read_marked(source, kind)
     theirs = read_plain(target, kind, ours)
     inside = {(j, k): p for (j, k), p in links.items() if j < len(ours.tokens) and k < len(theirs.tokens)}
-    placed = carry(ours, theirs, inside)
+    placed = carry(ours, theirs, inside, corrected)
     return write(theirs, placed), placed
 
 
@@ -87,6 +90,50 @@ def test_what_is_sure() -> None:
     links = {(0, 0): 0.9, (1, 1): 0.9, (2, 2): 0.5}
     _, placed = carried("html", "<b>a</b> <i>b</i> <u>c</u> <s>d</s><br>", "A B C D", links)
     assert [one.sure for one in placed] == [True, True, False, False, True]
+
+
+@given(st.one_of(HTML, CROSSING), WORDS, LINKS, LINKS)
+def test_tags_that_are_corrected_stand_there_whatever_the_links(
+    source: str, target: str, links: Links, others: Links
+) -> None:
+    wanted, placed = carried("html", source, target, links)
+    places = {number: (one.start, one.end) for number, one in enumerate(placed)}
+    assert carried("html", source, target, others, places)[0] == wanted
+    for number, place in places.items():
+        output, found = carried("html", source, target, others, {number: place})
+        assert (found[number].start, found[number].end) == place or place[0] == place[1]  # a code gives way to words
+        assert Parser(output).found == Parser(wanted).found
+        assert found[number].sure
+
+
+@pytest.mark.parametrize(
+    ("corrected", "output"),
+    [
+        ({}, "<b>A <i>B</i></b> C <u>D</u>"),
+        ({1: (4, 5)}, "<b>A B <i>C</i></b> <u>D</u>"),  # which the tag around it comes to have
+        ({1: (4, 5), 0: (4, 5)}, "A B <b><i>C</i></b> <u>D</u>"),
+        ({0: (4, 7)}, "A <u>B</u> <b>C <i>D</i></b>"),  # to which others give way
+        ({2: (3, 3)}, "<b>A <i>B</i></b><u></u> C D"),
+        ({1: (2, 7)}, "<b>A <i>B C D</i></b><u></u>"),
+    ],
+)
+def test_corrections(corrected: Places, output: str) -> None:
+    links = {(n, n): 1.0 for n in range(4)}
+    assert carried("html", "<b>a <i>b</i></b> c <u>d</u>", "A B C D", links, corrected)[0] == output
+
+
+@pytest.mark.parametrize(
+    ("corrected", "message"),
+    [
+        ({0: (0, 1), 1: (2, 3)}, "<i> is in <b>, but not its words"),
+        ({1: (0, 3), 2: (2, 3)}, "<b> has a word of another tag beside it"),
+        ({3: (0, 1)}, "there is no tag 3"),
+        ({0: (0, 9)}, "there is no tag 0 with a place from 0 to 9"),
+    ],
+)
+def test_corrections_that_cannot_be(corrected: Places, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        carried("html", "<b>a <i>b</i></b> c <u>d</u>", "A B C D", {}, corrected)
 
 
 def test_codes_of_the_target_stay() -> None:

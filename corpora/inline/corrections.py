@@ -1,0 +1,78 @@
+"""Corrections of tags by people: a table with a row for each tag, which says where it stands in its target."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from corpora.alignment import Link
+from corpora.errors import CorpusError
+from corpora.files import StrPath
+from corpora.formats.sheets import Sheet, kind_of_sheet
+from corpora.inline.carrying import Placed, carry
+from corpora.inline.documents import Segment
+
+_PLACE = "pair", "number", "start", "end"
+"""Columns of a correction: which segment, from 1, and which of its tags, from 0; characters of the target."""
+
+UNSURE = "line", "segment", "tag", "source", "target", "confidence", *_PLACE, "text"
+"""Columns of a tag that may stand elsewhere."""
+
+_HINT = "give a table of unsure tags, or what their page saves"
+
+
+def unsure_row(pair: int, number: int, segment: Segment, one: Placed) -> tuple[object, ...]:
+    """A row of a placed tag, with the columns `UNSURE`.  pair, number: of the segment, and of the tag in it."""
+    source, target = segment.source.text, segment.target.text
+    words = source[one.tag.start : one.tag.end], target[one.start : one.end]
+    place = pair, number, one.start, one.end
+    return segment.line, segment.name, one.tag.opening, *words, round(one.confidence, 3), *place, target
+
+
+@dataclass
+class _Corrected:
+    """The corrections of a segment.  line: of the first of them."""
+
+    line: int
+    text: str
+    places: dict[int, tuple[int, int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Corrections:
+    """Corrections of tags, by segments.  path: of their table."""
+
+    path: StrPath = ""
+    of: dict[int, _Corrected] = field(default_factory=dict)
+
+    def carry(self, pair: int, segment: Segment, links: Mapping[Link, float]) -> list[Placed]:
+        """Place the tags of a segment, as corrected.  Raises CorpusError where that cannot be, or is of other text."""
+        found = self.of.get(pair)
+        if found is None:
+            return carry(segment.source, segment.target, links)
+        if found.text.split() != segment.target.text.split():
+            what = f"has another target than pair {pair} of the text"
+            raise CorpusError(self.path, found.line, what, hint="do the files belong together?")
+        try:
+            return carry(segment.source, segment.target, links, found.places)
+        except ValueError as error:
+            hint = "correct one of them, or leave it out"
+            raise CorpusError(self.path, found.line, f"cannot be as corrected: {error}", hint=hint) from error
+
+    def check_ended(self, pairs: int) -> None:
+        """Raise CorpusError for corrections of later segments than a text has."""
+        for pair, found in self.of.items():
+            if not 0 < pair <= pairs:
+                raise CorpusError(self.path, found.line, f"is of pair {pair}, but the text has {pairs:,}", hint=_HINT)
+
+
+NO_CORRECTIONS = Corrections()
+
+
+def read_corrections(path: StrPath) -> Corrections:
+    """Read the corrections of a table, in TSV, CSV or a workbook.  Raises CorpusError where a row is none."""
+    found = dict[int, _Corrected]()
+    for line, (*cells, text) in Sheet(path, kind_of_sheet(path) or "TSV").rows([*_PLACE, "text"], _HINT):
+        if not all(cell.isdecimal() and len(cell) < 10 for cell in cells):
+            raise CorpusError(path, line, f"has not a number in each of {', '.join(_PLACE)}", hint=_HINT)
+        pair, number, start, end = map(int, cells)
+        found.setdefault(pair, _Corrected(line, text)).places[number] = start, end
+    return Corrections(path, found)
