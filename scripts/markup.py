@@ -12,6 +12,7 @@ import gzip
 import json
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,7 +21,7 @@ from tables import markdown, parser_of, publish, with_interval
 if TYPE_CHECKING:
     from aligner.evaluation.markup import SpanFigures
     from aligner.model.inline import Links
-    from corpora.inline.carrying import Placed
+    from corpora.inline.carrying import Examples, Placed
     from corpora.inline.kinds import Marked
 
 LANGUAGES = {"de": "German", "fr": "French", "ru": "Russian", "ja": "Japanese"}
@@ -41,22 +42,28 @@ class Example(NamedTuple):
 
 def main() -> None:
     asked = parser_of(__doc__).parse_args()
-    from corpora.inline.carrying import carry
+    from corpora.inline.carrying import carry, collect_examples
 
-    rows, by_kind = [], dict[str, list[str]]()
+    rows, by_kind = list[list[str]](), dict[str, list[str]]()
     for place, (language, name) in enumerate(LANGUAGES.items()):
         examples = [*read(asked.data, language)]
         links = align(examples)
         starts = range(0, len(examples), SEGMENTS)
         alone = [own for start in starts for own in align(examples[start : start + SEGMENTS])]
-        none: list[Links] = [{}] * len(examples)
-        ways = {"relative position": (carry, none), "hull of links": (hull, links)}
-        ways |= {f"`project`, {SEGMENTS} segments at a time": (carry, alone), "`project`": (carry, links)}
-        for way, (method, given) in ways.items():
-            found = judge(examples, [method(*one[:2], own) for one, own in zip(examples, given, strict=True)])
-            rows.append(["" if len(rows) % len(ways) else name, way, *in_percent(found["all"], "`" in way)])
+        memories = [collect_examples((one.source, one.gold) for one in examples[1 - half :: 2]) for half in (0, 1)]
+        ways = {
+            "relative position": [carry(*one[:2], {}) for one in examples],
+            "hull of links": [hull(*one[:2], own) for one, own in zip(examples, links, strict=True)],
+            f"`project`, {SEGMENTS} segments at a time": carried(examples, alone, [{}]),
+            "… with the other half as `--examples`": carried(examples, alone, memories),
+            "`project`": carried(examples, links, [{}]),
+            "`project`, with the other half as `--examples`": carried(examples, links, memories),
+        }
+        for way, placed in ways.items():
+            of_all = judge(examples, placed)["all"]
+            rows.append(["" if len(rows) % len(ways) else name, way, *in_percent(of_all, "`" in way)])
             print(*rows[-1], flush=True)
-        for kind, of in found.items():
+        for kind, of in judge(examples, ways["`project`"]).items():
             by_kind.setdefault(kind, [""] * len(LANGUAGES))[place] = f"{100 * of.exact:.0f} of {of.tags}"
     header = ["", "", "exact, %", "word F1, %", "sure, %", "exact of these, %"]
     publish("markup", markdown(header, rows, 2), pages=["docs/markup.md"], write=asked.write)
@@ -93,6 +100,14 @@ def hull(source: Marked, target: Marked, links: Links) -> list[Placed]:
             one = Placed(one.tag, target.tokens[min(linked)][0], target.tokens[max(linked)][1], None)
         found.append(one)
     return found
+
+
+def carried(examples: Sequence[Example], links: Sequence[Links], memories: Sequence[Examples]) -> list[list[Placed]]:
+    """The tags of each example, which are in turn given the examples of each memory."""
+    from corpora.inline.carrying import carry
+
+    given = zip(examples, links, cycle(memories))
+    return [carry(one.source, one.target, own, examples=memory) for one, own, memory in given]
 
 
 def judge(examples: Sequence[Example], placed: Sequence[Sequence[Placed]]) -> dict[str, SpanFigures]:

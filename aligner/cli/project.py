@@ -51,6 +51,9 @@ def project(
         "List tags that may stand elsewhere, to .tsv, .csv, .xlsx or .html (to correct them).",
         metavar="FILE",
     ),
+    examples: str | None = data_option(
+        None, "A memory with tags on both sides, TMX or XLIFF: it shows what words of tags become.", metavar="FILE"
+    ),
     corrected: str | None = data_option(
         None, "Tags that stand as this table says, which the page of --unsure saves.", metavar="FILE"
     ),
@@ -63,22 +66,24 @@ def project(
     Names and other spans (BIO), parts of speech, or the trees of CoNLL-U; tags, codes and placeholders. Without LINKS
     text with markup is aligned by a model (-m), or by what it says itself.
     """
-    document = _document(source, target, markup, settings)
+    document = _document(source, target, markup, examples, settings)
     if document is None:
         if target is None or links is None:
             raise SettingError("labels are carried from SRC to TGT by LINKS (give all three, or `markup`)")
         given = {"model": settings.model, "dictionary": settings.dictionary, "skip_bad": settings.skip_bad}
-        tags = {"unsure": unsure, "corrected": corrected}
+        tags = {"unsure": unsure, "examples": examples, "corrected": corrected}
         refuse_idle("on labels, which have LINKS (give --markup KIND for tags)", **given, **tags)
         _project_labels((source, target, links), gold, settings, (output, force, quiet))
         return
     if len({*document.files}) == 1:
         links = links or target
-    _project_markup(document, links, gold, unsure, corrected, settings, (output, force, quiet))
+    _project_markup(document, links, gold, unsure, examples, corrected, settings, (output, force, quiet))
 
 
-def _document(source: str, target: str | None, markup: str | None, settings: AlignSettings) -> "Document | None":
-    """What is to get inline markup; None for labels."""
+def _document(
+    source: str, target: str | None, markup: str | None, examples: str | None, settings: AlignSettings
+) -> "Document | None":
+    """What is to get inline markup; None for labels.  examples: a memory, of which settings may choose languages."""
     from corpora.formats.units import kind_of_units
     from corpora.inline.documents import Lines
     from corpora.inline.kinds import check_kind
@@ -90,7 +95,8 @@ def _document(source: str, target: str | None, markup: str | None, settings: Ali
         check_kind(markup)
         if target is None:
             raise SettingError("`markup` is of lines (give TGT, too)")
-        settings.reading.refuse("is not of lines with markup", "leave it out")
+        if examples is None:
+            settings.reading.refuse("is not of lines with markup", "leave it out")
         told = (lambda error: say(in_options(f"left without tags: {error}"))) if settings.skip_bad else None
         return Lines((source, target), markup, on_broken=told)
     if is_stream(source):
@@ -100,7 +106,7 @@ def _document(source: str, target: str | None, markup: str | None, settings: Ali
     is_units = kind in ("TMX", "XLIFF")
     if is_units or pages:
         refuse_idle("on documents", skip_bad=settings.skip_bad, untranslated=settings.untranslated)
-    if kind == "XLIFF" or pages:
+    if (kind == "XLIFF" or pages) and examples is None:
         settings.reading.refuse("is of TMX", "leave it out")
     return Units(source, settings.reading) if is_units else pages
 
@@ -162,8 +168,8 @@ class _Tally:
 
 
 def _project_markup(
-    document: "Document", links: str | None, gold: str | None, unsure: str | None, corrected: str | None,
-    settings: AlignSettings, how: tuple[str, bool, bool],
+    document: "Document", links: str | None, gold: str | None, unsure: str | None, examples: str | None,
+    corrected: str | None, settings: AlignSettings, how: tuple[str, bool, bool],
 ) -> None:  # fmt: skip
     output, force, quiet = how
     if links is not None:
@@ -175,19 +181,22 @@ def _project_markup(
         from corpora.formats.sheets import kind_of_rows
         from corpora.inline.corrections import NO_CORRECTIONS, read_corrections
         from corpora.inline.documents import corpus_of
+        from corpora.inline.units import read_examples
 
         for one in filter(None, (output, unsure)):
-            refuse_inputs(one, [*document.files, links, gold, settings.model, corrected, *settings.dictionary])
+            inputs = [*document.files, links, gold, examples, corrected, settings.model, *settings.dictionary]
+            refuse_inputs(one, inputs)
         corpus_of(document).rereadable()
         kind_of_rows(unsure or "-")  # which raises now, if ever
         corrections = NO_CORRECTIONS if corrected is None else read_corrections(corrected)
+        known = {} if examples is None else read_examples(examples, settings.reading)
         tally = _Tally(None if gold is None else document.gold(gold), unsure is not None)
         with spilling_beside(output), write_packed(output, force=force) as file:
             if links is None:
                 found = align_document(document, settings, skipping, on_progress=show, on_dictionary=tell_fit(quiet))
             else:
                 found = read_links(document, links)
-            for piece, placed in tell_items(show, "writing", carried(document, found, corrections)):
+            for piece, placed in tell_items(show, "writing", carried(document, found, corrections, known)):
                 if piece.segment is not None:
                     tally.add(piece.segment, placed, gold or "")
                 if gold is None or output != "-":

@@ -15,7 +15,7 @@ from aligner.progress import Progress, ignore
 from corpora.alignment import Link
 from corpora.errors import CorpusError
 from corpora.files import StrPath
-from corpora.inline.carrying import Placed, carry, write
+from corpora.inline.carrying import Examples, Placed, carry, write
 from corpora.inline.corrections import NO_CORRECTIONS, Corrections
 from corpora.inline.documents import Document, Piece, Segment, corpus_of, segments_of
 from corpora.inline.kinds import Marked, check_kind, read_marked, read_plain
@@ -74,10 +74,14 @@ def projected(source: Marked, target: Marked, found: Alignment) -> Projected:
 
 
 def carried(
-    document: Document, links: Iterator[Links], corrections: Corrections = NO_CORRECTIONS
+    document: Document,
+    links: Iterator[Links],
+    corrections: Corrections = NO_CORRECTIONS,
+    examples: Examples | None = None,
 ) -> Iterator[tuple[Piece, list[Placed]]]:
-    """Each piece of a document, and the tags in its target.  links: of each segment.
+    """Each piece of a document, and the tags in its target.
 
+    links: of each segment.  corrections: of tags.  examples: what words of tags are elsewhere.
     Raises CorpusError for corrections that are of other text, or cannot be.
     """
     pair = 0
@@ -85,7 +89,7 @@ def carried(
         placed = list[Placed]()
         if piece.segment is not None:
             pair += 1
-            placed = corrections.carry(pair, piece.segment, next(links, {}))
+            placed = corrections.carry(pair, piece.segment, next(links, {}), examples)
         yield piece, placed
     corrections.check_ended(pair)
 

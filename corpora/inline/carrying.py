@@ -29,6 +29,11 @@ Places = Mapping[int, tuple[int, int]]
 """Where tags stand, by their numbers in the order of the source, from 0: characters of the target, see `Placed`."""
 
 
+Words = tuple[str, ...]
+Examples = Mapping[Words, Mapping[Words, int]]
+"""How often words of tags were words of the same tags in translations; in lower case."""
+
+
 @dataclass(eq=False)
 class Placed:
     """A tag of the source in the target text.
@@ -48,15 +53,48 @@ class Placed:
         return self.confidence > _SURE
 
 
-def carry(source: Marked, target: Marked, links: Mapping[Link, float], corrected: Places | None = None) -> list[Placed]:
+def carry(
+    source: Marked,
+    target: Marked,
+    links: Mapping[Link, float],
+    corrected: Places | None = None,
+    examples: Examples | None = None,
+) -> list[Placed]:
     """Place the tags of a source text in its translation, in the order of the source, each once.
 
     links: of the tokens, with probabilities.  corrected: tags that are placed already, to which others give way.
+    examples: what words of tags are elsewhere.
     Codes and placeholders that the target has are left out; placeholders that it lacks are placed, too. A target that
     has tags around words gets none.  Raises ValueError where corrected tags cross, or are of no tag.
     """
     has_none = not (source.tags or source.placeholders) or any(tag.is_pair for tag in target.tags)
-    return [] if has_none else _Carrier(source, target, links).carry(corrected or {})
+    return [] if has_none else _Carrier(source, target, links, examples or {}).carry(corrected or {})
+
+
+def collect_examples(segments: Iterable[tuple[Marked, Marked]]) -> Examples:
+    """Collect the words of tags that texts and their translations both have, once."""
+    found = defaultdict[Words, Counter[Words]](Counter)
+    for sides in segments:
+        if sides[0].tags and sides[1].tags:
+            ours, theirs = (_words_of_tags(side) for side in sides)
+            for key, [words, *others] in ours.items():
+                same = theirs.get(key, [])
+                if words and not others and len(same) == 1 and same[0]:
+                    found[words][same[0]] += 1
+    return found
+
+
+def _words_of_tags(marked: Marked) -> Mapping[str, list[Words]]:
+    words, starts = _lower(marked), [start for start, _ in marked.tokens]
+    found = defaultdict[str, list[Words]](list)
+    for tag in marked.tags:
+        if tag.is_pair:
+            found[tag.key].append(words[bisect_left(starts, tag.start) : bisect_left(starts, tag.end)])
+    return found
+
+
+def _lower(marked: Marked) -> Words:
+    return tuple(map(str.lower, marked.words))
 
 
 def write(target: Marked, placed: Sequence[Placed]) -> str:
@@ -95,8 +133,8 @@ class _Carrier:
     and their links.
     """
 
-    def __init__(self, source: Marked, target: Marked, links: Mapping[Link, float]) -> None:
-        self.source, self.target = source, target
+    def __init__(self, source: Marked, target: Marked, links: Mapping[Link, float], examples: Examples) -> None:
+        self.source, self.target, self.examples = source, target, examples
         self.linked, self.total = defaultdict[int, dict[int, float]](dict), [0.0] * len(target.tokens)
         for (j, k), probability in sorted(links.items()):
             self.linked[j][k] = probability
@@ -177,7 +215,9 @@ class _Carrier:
         inside = Counter[int]()
         for j in range(s, e):
             inside.update(self.linked[j])
-        run, confidence = self._best_run(inside, *_free_around(needed, lo, hi, taken), taken), 0.0
+        window = _free_around(needed, lo, hi, taken)
+        run, confidence = self._best_run(inside, *window, taken), 0.0
+        run = self._run_of_examples((s, e), run, inside, *window, taken) if self.examples else run
         if needed is not None and tag in self.corrected:
             run, confidence = needed, 1.0
         elif (s, e) == (first, end) and not taken:
@@ -212,9 +252,27 @@ class _Carrier:
                 total, start = 0.0, k + 1
         return found
 
+    def _run_of_examples(
+        self, own: Run, linked: Run | None, inside: Mapping[int, float], lo: int, hi: int, taken: set[int]
+    ) -> Run | None:
+        """The free run of the words of an example, if links say so, too, or say nothing; else the linked one."""
+        found, words = list[tuple[bool, float, int, int, int]](), _lower(self.target)
+        for known, count in self.examples.get(_lower(self.source)[slice(*own)], {}).items():
+            n = len(known)
+            for a in (a for a in range(lo, hi - n + 1) if words[a : a + n] == known):
+                weight = sum(inside.get(k, 0.0) for k in range(a, a + n))
+                meets = linked is not None and a < linked[1] and linked[0] < a + n
+                if taken.isdisjoint(range(a, a + n)) and (meets or weight or linked is None):
+                    found.append((meets, weight, count, n, -a))
+        if not found:
+            return linked
+        *_, n, place = max(found)
+        return -place, n - place
+
     def _confidence(self, s: int, e: int, run: Run, inside: Mapping[int, float]) -> float:
         a, b = run
-        linked, hull = sum(map(bool, map(self.linked.get, range(s, e)))), (min(inside), max(inside) + 1)
+        linked = sum(map(bool, map(self.linked.get, range(s, e))))
+        hull = (min(inside), max(inside) + 1) if inside else run
         unlinked = sum(not self.total[k] for k in range(a, b))
         at_edges = min(1.0, inside.get(a, 0.0), inside.get(b - 1, 0.0))
         if linked == e - s and hull == run and unlinked < e - s:

@@ -7,7 +7,7 @@ from corpora.alignment import Link
 from corpora.errors import CorpusError
 from corpora.files import StrPath
 from corpora.formats.sheets import Sheet, kind_of_sheet
-from corpora.inline.carrying import Placed, carry
+from corpora.inline.carrying import Examples, Placed, carry
 from corpora.inline.documents import Segment
 
 _PLACE = "pair", "number", "start", "end"
@@ -43,16 +43,18 @@ class Corrections:
     path: StrPath = ""
     of: dict[int, _Corrected] = field(default_factory=dict)
 
-    def carry(self, pair: int, segment: Segment, links: Mapping[Link, float]) -> list[Placed]:
+    def carry(
+        self, pair: int, segment: Segment, links: Mapping[Link, float], examples: Examples | None
+    ) -> list[Placed]:
         """Place the tags of a segment, as corrected.  Raises CorpusError where that cannot be, or is of other text."""
         found = self.of.get(pair)
         if found is None:
-            return carry(segment.source, segment.target, links)
+            return carry(segment.source, segment.target, links, examples=examples)
         if found.text.split() != segment.target.text.split():
             what = f"has another target than pair {pair} of the text"
             raise CorpusError(self.path, found.line, what, hint="do the files belong together?")
         try:
-            return carry(segment.source, segment.target, links, found.places)
+            return carry(segment.source, segment.target, links, found.places, examples)
         except ValueError as error:
             hint = "correct one of them, or leave it out"
             raise CorpusError(self.path, found.line, f"cannot be as corrected: {error}", hint=hint) from error

@@ -12,6 +12,7 @@ from corpora.formats.joint import Columns
 from corpora.formats.markup import Place, Texts, parse
 from corpora.formats.memories import SIDES, MemoryReader
 from corpora.formats.units import UnitFile, kind_of_units, side_of
+from corpora.inline.carrying import Examples, collect_examples
 from corpora.inline.documents import Piece, Segment, is_partly_tagged, segments_of
 from corpora.inline.kinds import Marked, read_marked, read_target
 from corpora.left_out import warn_of_left_out
@@ -21,6 +22,19 @@ from corpora.threads import shared_property
 _START = re.compile(r"<(?:[^<>\"']|\"[^\"]*+\"|'[^']*+')*+>")
 _WIDE = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be", b"<\0": "utf-16-le", b"\0<": "utf-16-be"}
 _PARTLY = "targets that have some of the tags around words of their source, which get no others"
+
+
+def read_examples(path: StrPath, reading: Reading = AS_IT_IS) -> Examples:
+    """Read what words of tags become, of the segments of TMX or XLIFF that have tags on both sides.
+
+    Raises CorpusError on a damaged file, and on one without such segments.
+    """
+    if kind_of_units(path) not in ("TMX", "XLIFF"):
+        raise CorpusError(path, 0, "is neither TMX nor XLIFF", hint="give a memory whose segments have tags")
+    found = collect_examples((segment.source, segment.target) for segment in segments_of(Units(path, reading)))
+    if not found:
+        raise CorpusError(path, 0, "has no tags around words that both sides have", hint="give one with tags")
+    return found
 
 
 @dataclass(frozen=True)

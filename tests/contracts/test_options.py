@@ -142,7 +142,7 @@ CHANGES: dict[str, dict[str, tuple[str, str]]] = {
     "project": {
         **of_reading("project labels {} l.wa -q", "t"), "gold": (PROJECT, "--gold gold"), "output": (PROJECT, "-o Y"),
         "markup": (PROJECT, "--markup html"), "unsure": (TAGS, "--unsure Y.tsv"),
-        "corrected": (TAGS, "--corrected moved"),
+        "corrected": (TAGS, "--corrected moved"), "examples": (TAGS, "--examples memory"),
         "model": (OWN_TAGS, "-m nowhere"), "dictionary": (OWN_TAGS, "--dictionary nowhere"),
         "skip_bad": ("project bad.en t.fr l.wa --markup html -q", "--skip-bad"),
     },
@@ -275,6 +275,9 @@ def files(once: Any, sample: Path, priors: Path) -> Path:
         write(folder / "labels", *("".join(f"{word} X\n" for word in line.split()) for line in lines))
         write(folder / "tags", *(f"<b>{line.replace(' ', '</b> ', 1)}" for line in lines))
         target = (folder / "t.fr").read_text().splitlines()
+        both = escape(lines[0].split()[0]), escape(" ".join(target[0].split()[:2]))
+        unit = '<trans-unit id="1"><source><g id="1">{}</g></source><target><g id="1">{}</g></target></trans-unit>'
+        write(folder / "memory", f'<xliff version="1.2"><file><body>{unit.format(*both)}</body></file></xliff>')
         last = len(target[0].rpartition(" ")[0]) + 1
         write(folder / "moved", "pair\tnumber\tstart\tend\ttext", f"1\t0\t{last}\t{len(target[0])}\t{target[0]}")
         write(folder / "gold", *("".join(f"{word} X\n" for word in line.split()) for line in target))

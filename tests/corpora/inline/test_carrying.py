@@ -11,19 +11,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 from marked_texts import CROSSING, HTML, LINKS, WORDS, XML, Parser
 
-from corpora.inline.carrying import Placed, Places, carry, write
+from corpora.inline.carrying import Examples, Placed, Places, carry, collect_examples, write
 from corpora.inline.kinds import read_marked, read_plain, read_target
 
 Links = dict[tuple[int, int], float]
 
 
 def carried(
-    kind: str, source: str, target: str, links: Links, corrected: Places | None = None
+    kind: str,
+    source: str,
+    target: str,
+    links: Links,
+    corrected: Places | None = None,
+    examples: Examples | None = None,
 ) -> tuple[str, list[Placed]]:
     ours = read_marked(source, kind)
     theirs = read_plain(target, kind, ours)
     inside = {(j, k): p for (j, k), p in links.items() if j < len(ours.tokens) and k < len(theirs.tokens)}
-    placed = carry(ours, theirs, inside, corrected)
+    placed = carry(ours, theirs, inside, corrected, examples)
     return write(theirs, placed), placed
 
 
@@ -134,6 +139,30 @@ def test_corrections(corrected: Places, output: str) -> None:
 def test_corrections_that_cannot_be(corrected: Places, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         carried("html", "<b>a <i>b</i></b> c <u>d</u>", "A B C D", {}, corrected)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "links", "output"),
+    [
+        ("a <b>Big House</b>", "A grand maison", "0-0 2-2", "A <b>grand maison</b>"),  # beside what is linked
+        (
+            "a <b>big house</b> c",
+            "A Grand maison C maison",
+            "0-0 2-3",
+            "A Grand maison <b>C</b> maison",
+        ),  # links differ
+        ("a <b>big house</b> c", "A C grand maison", "0-0 3-1", "A C <b>grand maison</b>"),  # nothing is linked
+        ("a <b>big</b> house", "A grand maison", "0-0 1-2", "A grand <b>maison</b>"),  # no example of these words
+    ],
+)
+def test_examples(source: str, target: str, links: str, output: str) -> None:
+    sides = [read_marked(one, "html") for one in ("the <i>big house</i>", "la <i>grand maison</i>")]
+    double = [read_marked(one, "html") for one in ("<u>big</u> <u>big</u>", "<u>maison</u> <u>maison</u>")]
+    without = [read_marked(one, "html") for one in ("<u>big</u>", "maison")]
+    examples = collect_examples([(sides[0], sides[1]), (double[0], double[1]), (without[0], without[1])])
+    assert examples == {("big", "house"): {("grand", "maison"): 1}}
+    given = {(int(j), int(k)): 1.0 for j, k in re.findall(r"(\d)-(\d)", links)}
+    assert carried("html", source, target, given, examples=examples)[0] == output
 
 
 def test_codes_of_the_target_stay() -> None:
