@@ -52,7 +52,7 @@ def annotate(
             from aligner.pages.http import Server, listen
         except ModuleNotFoundError as error:
             what = f"the page to annotate on needs {error.name}, which is not installed"
-            raise SettingError(f"{what} (pip install starlette uvicorn httptools)") from error
+            raise SettingError(f"{what} (pip install starlette uvicorn)") from error
         from aligner.cli.inputs import open_for_model, with_others
         from aligner.model.model import load
         from aligner.pages.annotate.session import Session, model_of_text, read_text

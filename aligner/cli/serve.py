@@ -35,9 +35,7 @@ def serve(
     try:
         from aligner.pages.serve.app import serve as answer
     except ModuleNotFoundError as error:
-        raise AlignerError(
-            f"aligner serve: {error.name} is not installed (pip install starlette uvicorn httptools)"
-        ) from error
+        raise AlignerError(f"aligner serve: {error.name} is not installed (pip install starlette uvicorn)") from error
     from aligner.pages.http import listen
     from aligner.pages.serve.queue import Service
     from aligner.pages.serve.requests import Limits

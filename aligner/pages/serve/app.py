@@ -1,6 +1,7 @@
 """The service: its addresses, and how it starts, reloads and ends."""
 
 import asyncio
+import json
 import re
 import signal
 import socket
@@ -13,6 +14,7 @@ from ipaddress import ip_address
 from itertools import accumulate
 from mmap import PAGESIZE
 from pathlib import Path, PurePath
+from typing import Any
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
@@ -25,12 +27,15 @@ from aligner._version import __version__
 from aligner.pages.assets import render
 from aligner.pages.http import Server, application, read_body
 from aligner.pages.report import language_code
-from aligner.pages.serve.openapi import describe
 from aligner.pages.serve.queue import Service
-from aligner.pages.serve.requests import ToProject
+from aligner.pages.serve.requests import Limits, ToProject
+from corpora.inline.kinds import KINDS
 
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 """Bounds of the metrics' bins of the seconds that responses take."""
+
+_DESCRIPTION = Path(__file__).with_name("openapi.json")
+"""In place of bounds it has the names of limits."""
 
 _STATM = Path("/proc/self/statm")  # of Linux
 
@@ -107,7 +112,7 @@ def make_app(service: Service, hosts: Collection[str] | None = None) -> ASGIApp:
         )
 
     async def openapi(request: Request) -> Response:
-        return JSONResponse(describe(__version__, service.limits))
+        return JSONResponse(describe(service.limits))
 
     handlers = {"/": page, "/health": health, "/metrics": metrics, "/openapi.json": openapi}
     posted = {"/align": align, "/project": project}
@@ -121,6 +126,19 @@ def make_app(service: Service, hosts: Collection[str] | None = None) -> ASGIApp:
         requests[path if path in handlers or path in posted else "other", status] += 1
 
     return application(routes, is_own, count)
+
+
+def describe(limits: Limits) -> dict[str, Any]:
+    """The OpenAPI 3.1 description of a service with these limits, as JSON values."""
+
+    def filled(values: dict[str, Any]) -> dict[str, Any]:
+        given = {"enum": [*KINDS]} if values.get("enum") == "kinds" else {}
+        given |= {name: getattr(limits, values[name]) for name in values if name == "maxItems"}
+        return {**values, **given}
+
+    found: dict[str, Any] = json.loads(_DESCRIPTION.read_text("utf-8"), object_hook=filled)
+    found["info"]["version"] = __version__
+    return found
 
 
 def is_named(host: str, names: Collection[str]) -> bool:

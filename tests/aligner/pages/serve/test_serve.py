@@ -11,7 +11,6 @@ import sys
 import threading
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -187,14 +186,18 @@ def test_requests_have_names(client: Client, service: Service, monkeypatch: pyte
     assert raised.value.__notes__ == ["X-Request-ID: j1"]
 
 
-def test_where_descriptors_run_out_the_oldest_idle_connections_go(
-    client: Client, pairs: Pairs, expected: Pairs, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("aligner.pages.http._most_connections", lambda: 4)
-    with ExitStack() as opened:
-        idle = [opened.enter_context(socket.create_connection(("127.0.0.1", client.port))) for _ in range(9)]
-        assert client.align(pairs[0]).json() == expected[0]
-        assert [received(one) for one in idle[:6]] == [b""] * 6
+def test_bodies_in_chunks_of_one_letter(client: Client, pairs: Pairs, expected: Pairs) -> None:
+    body = json.dumps(pairs[0]).encode()
+    assert client.align(body[place : place + 1] for place in range(len(body))).json() == expected[0]
+
+
+def test_the_head_of_a_request_is_bounded(client: Client) -> None:
+    """By the library: all else that slow or large clients do on the wire is for a proxy."""
+    with socket.create_connection(("127.0.0.1", client.port), timeout=TIMEOUT) as one:
+        one.sendall(b"GET /health HTTP/1.1\r\nhost: localhost\r\na: ")
+        with pytest.raises(ConnectionError):
+            one.sendall(b"a" * (1 << 26))
+    assert client.get("/health").status == 200
 
 
 def test_what_waits_is_told_of_an_error_of_the_program(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
