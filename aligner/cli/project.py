@@ -24,7 +24,7 @@ from corpora.errors import CorpusError, counted
 if TYPE_CHECKING:
     from aligner.evaluation.labels import LabelCounts
     from aligner.evaluation.markup import SpanFigures, TagCount
-    from corpora.formats.conll import Sentence
+    from corpora.formats.spans import Labelled
     from corpora.inline.carrying import Placed
     from corpora.inline.documents import Document, Segment
     from corpora.inline.kinds import Marked
@@ -36,7 +36,7 @@ _UNSURE = "line", "segment", "tag", "source", "target", "text"
 
 @command(threads=True, hidden="columns source target")
 def project(
-    source: str = argument("SRC", "Source text: a CoNLL file with labels, or lines with --markup."),
+    source: str = argument("SRC", "Source text: a file with labels, or lines with --markup."),
     target: str | None = argument("TGT|LINKS", "The target text.", None),
     links: str | None = argument("LINKS", "Links of these pairs, in any format; needed with labels.", None),
     *,
@@ -56,8 +56,8 @@ def project(
 ) -> None:
     """Carry labels of words, or inline markup, across links.
 
-    Names and other spans (BIO), parts of speech, or the trees of CoNLL-U; tags, codes and placeholders. Without LINKS
-    text with markup is aligned by a model (-m), or by what it says itself.
+    Names and other spans (BIO, Label Studio, brat, spaCy), parts of speech, or trees; tags, codes and placeholders.
+    Without LINKS text with markup is aligned by a model (-m), or by what it says itself.
     """
     document = _document(source, target, markup, settings)
     if document is None:
@@ -105,18 +105,18 @@ def _project_labels(
 ) -> None:
     output, force, quiet = how
     with progress_bar(quiet) as show:
-        from corpora.encodings import marked
         from corpora.files import refuse_inputs, write_packed
-        from corpora.projection import project_file
+        from corpora.labelled import write_labelled
+        from corpora.projection import project_labels
 
         refuse_inputs(output, [*files, gold])
         with write_packed(output, force=force) as file:
-            found: Iterable[Sentence] = tell_items(show, "writing", project_file(*files, settings.reading))
+            found: Iterable[Labelled] = tell_items(show, "writing", project_labels(*files, settings.reading))
             if gold is not None:
                 found = kept = list(found)
                 report = _report(_judged(kept, gold))
             if gold is None or output != "-":
-                file.write(marked("".join(map(str, found)).encode()))
+                write_labelled(file, found, output, files[0])
     if gold is not None:
         print(report, flush=True)
 
@@ -211,19 +211,22 @@ def _spans_report(found: "Mapping[str, SpanFigures]") -> str:
     return "\n".join(lines)
 
 
-def _judged(found: "Sequence[Sentence]", gold: str) -> "Mapping[str, LabelCounts]":
-    from aligner.evaluation.labels import count_labels
-    from corpora.formats.conll import read_sentences
+def _judged(found: "Sequence[Labelled]", gold: str) -> "Mapping[str, LabelCounts]":
+    from aligner.evaluation.labels import count_labels, count_spans
+    from corpora.labelled import kind_of_labels, read_labelled
 
+    in_words = kind_of_labels(gold) == "conll"
     both = []
-    for one, truth in zip_longest(found, read_sentences(gold)):
-        if one is None or truth is None or one.words != truth.words:
+    for one, truth in zip_longest(found, read_labelled(gold)):
+        if one is None or truth is None or not one.is_of_text(truth, in_words):
             what = (
                 "has not the sentences of the target text" if truth is None else "has not the words of the target text"
             )
             raise CorpusError(gold, truth.line if truth else 0, what, hint="do the files belong together?")
-        both.append((one.labels, truth.labels))
-    return count_labels(both, spans=all(one.has_spans for one in found))
+        both.append((one, truth))
+    if all(one.marks is not None for one in found):
+        return count_spans((side.places(in_words) for side in pair) for pair in both)
+    return count_labels(((one.rows.labels, truth.rows.labels) for one, truth in both), spans=False)
 
 
 def _report(counts: "Mapping[str, LabelCounts]") -> str:
