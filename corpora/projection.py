@@ -3,6 +3,7 @@
 [HRWCK05] Hwa, Resnik, Weinberg, Cabezas and Kolak 2005, Bootstrapping parsers via syntactic projection.
 """
 
+import sys
 import warnings
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,9 +25,11 @@ from corpora.same_text import places_of
 
 Label = TypeVar("Label")
 
-_ONE_EACH = "sentence n, line n and links n must be one pair; a CoNLL file has no sentence for an empty line"
+_ONE_EACH = "text n with labels, line n and links n must be one pair; a CoNLL file has no text for an empty line"
 
 _ALIGN_WORDS = "align its words, which aligner convert writes; links of words are always taken in jsonl, which has them"
+
+_ANY = sys.maxsize  # words of a side whose number is not checked
 
 _TOGETHER = "do the files belong together?"
 
@@ -65,12 +68,10 @@ def project_labels(labels: StrPath, target: StrPath, links: StrPath, reading: Re
     for number, (source, line, pair, _) in enumerate(pairs, 1):
         if source.sentence is not None and source.sentence.is_conllu:
             _check_tree(source.sentence, labels)
-        found = _as_linked(source, pair.words, of_tokens)
-        if found is None or (kind == "conll" and pair.words is not None and pair.words[1] != line.tokens):
-            raise CorpusError(links, number, "has links of other words", hint=_TOGETHER)
-        if pair.words is not None and pair.words[1] != line.tokens:
+        found = source.by_tokens if of_tokens else source
+        if pair.words is not None:
             try:
-                line = replace(line, words=places_of(line.text, pair.words[1]))
+                found, line = map(_in_words, (source, line), pair.words)
             except ValueError as error:
                 raise CorpusError(links, number, f"has links of other words: {error}", hint=_TOGETHER) from error
         if source.sentence is not None and len(found.words) < len(source.words) and not is_told:
@@ -80,19 +81,15 @@ def project_labels(labels: StrPath, target: StrPath, links: StrPath, reading: Re
         yield project(found, line, probabilities)
 
 
-def _as_linked(source: Labelled, words: tuple[list[str], list[str]] | None, of_tokens: bool) -> Labelled | None:
-    """The source with the words that the links count: these, if they are known; None where they are of another text."""
-    if words is None:
-        return source.by_tokens if of_tokens else source
-    for one in (source, source.by_tokens):
-        if one.tokens == words[0]:
-            return one
-    if source.sentence is not None:
-        return None
-    try:
-        return replace(source, words=places_of(source.text, words[0]))
-    except ValueError:
-        return None
+def _in_words(one: Labelled, words: list[str]) -> Labelled:
+    """A text whose words are these.  ValueError where they are of another text, or its own words have labels."""
+    for own in (one, one.by_tokens):
+        if own.tokens == words:
+            return own
+    places = places_of(one.text, words)
+    if one.sentence is not None:
+        raise ValueError(f"{len(words)} in place of {len(one.words)}")
+    return replace(one, words=places)
 
 
 def _count_tokens(pairs: Iterable[_Pair], labels: StrPath) -> bool:
@@ -100,23 +97,20 @@ def _count_tokens(pairs: Iterable[_Pair], labels: StrPath) -> bool:
 
     Raises CorpusError where that is so of the comments with the text, divided at spaces, alone.
     """
-    there, ends, beyond = Counter[str](), Counter[str](), Counter[str]()
-    first = dict[str, tuple[Sentence, int]]()
+    beyond = defaultdict[str, list[int]](list)  # by what is counted: how far the links of each sentence go beyond
+    first: Sentence | None = None
     for source, _, pair, used in pairs:
         sentence = source.sentence
         if sentence is None or pair.words is not None or not used:
             continue
-        for kind, count in (("tokens", len(sentence.tokens)), ("text", sentence.text_tokens or 0)):
+        for name, count in (("tokens", len(sentence.tokens)), ("text", sentence.text_tokens or 0)):
             if 0 < count < len(sentence.rows):
-                there[kind] += 1
-                ends[kind] += used == count
-                beyond[kind] += used > count
-                first.setdefault(kind, (sentence, used)) if used == count else None
-    found = [kind for kind in there if 2 * ends[kind] > there[kind] and not beyond[kind]]
-    if found == ["text"]:
-        sentence, used = first["text"]
-        what = f"has {len(sentence.rows)} words, but its links are of {used} tokens, as its text has"
-        raise CorpusError(labels, sentence.line, what, hint=_ALIGN_WORDS)
+                beyond[name].append(used - count)
+        first = first or (sentence if used == sentence.text_tokens and used < len(sentence.rows) else None)
+    found = [name for name, own in beyond.items() if max(own) <= 0 and 2 * own.count(0) > len(own)]
+    if found == ["text"] and first is not None:
+        what = f"has {len(first.rows)} words, but its links are of {first.text_tokens} tokens, as its text has"
+        raise CorpusError(labels, first.line, what, hint=_ALIGN_WORDS)
     return "tokens" in found
 
 
@@ -146,23 +140,14 @@ def _number(cell: str) -> int | None:
 
 
 def _pairs(labels: StrPath, target: StrPath, links: StrPath, reading: Reading, kind: str) -> Iterator[_Pair]:
-    texts = _texts(labels, target, reading, kind)
-    stream = is_stream(links)
-    has_words = not stream and links_format(links, head(links)) == "jsonl"
-    if kind != "conll" and has_words:  # which may be other words of the same text
-        opened = open_links(links)
-    else:
-        texts, ahead = tee(texts)
-        opened = open_links(links, lengths=((len(one.words), len(line.words)) for one, line in ahead))
-    if kind != "conll" and stream and opened.format == "jsonl":
+    texts, ahead = tee(_texts(labels, target, reading, kind))
+    has_words = not is_stream(links) and links_format(links, head(links)) == "jsonl"  # which may be other tokens
+    lengths = ((_ANY, _ANY) if has_words else (len(source.words), len(line.words)) for source, line in ahead)
+    opened = open_links(links, lengths=lengths)
+    if kind != "conll" and opened.format == "jsonl" and not has_words:
         raise CorpusError(links, 0, "is read more than once, as no pipe can be", hint="write it to a file first")
-    for number, (both, pair) in enumerate(zip_longest(texts, with_scores(opened, links).pairs), 1):
-        if both is None or pair is None:
-            ended, other = ("links end", "text goes") if pair is None else ("text ends", "links go")
-            what = f"the {ended} after {counted(number - 1, 'pair')}, but the {other} on"
-            raise CorpusError(links, number if both is None else number - 1, what, hint=_TOGETHER)
+    for (source, line), pair in zip(texts, with_scores(opened, links).pairs, strict=True):
         linked = 1 + max((j for j, _ in pair.links.sure | pair.links.possible), default=-1)
-        source, line = both
         yield _Pair(source, line, pair, linked if opened.text is None else len(opened.text()[1].split()))
 
 
@@ -227,28 +212,35 @@ def project_spans(
     with most links, of equals the first. A word that two spans are linked to belongs to the one with more links to it,
     of equals to the first; but to both if these have words in common, as one within the other.
     """
-    linked, claims = {k for _, k in links}, Counter[tuple[int, int]]()
-    for number, (start, end, _) in enumerate(spans):
-        claims.update((k, number) for j, k in links if start <= j < end)
-    rivals = defaultdict[int, list[int]](list)
-    for k, number in sorted(claims):
-        rivals[k].append(number)
+    linked, partners, rivals = (
+        {k for _, k in links},
+        defaultdict[int, list[int]](list),
+        defaultdict[int, list[int]](list),
+    )
+    for j, k in links:
+        partners[j].append(k)
+    claims = [Counter(k for j in range(start, end) for k in partners[j]) for start, end, _ in spans]
+    for number, claimed in enumerate(claims):
+        for k in claimed:
+            rivals[k].append(number)
 
     def has_lost(k: int, number: int) -> bool:
         start, end, _ = spans[number]
         apart = (other for other in rivals[k] if spans[other][1] <= start or end <= spans[other][0])
-        return any((claims[k, other], -other) > (claims[k, number], -number) for other in apart)
+        return any((claims[other][k], -other) > (claims[number][k], -number) for other in apart)
 
     found = []
     for number, (_, _, name) in enumerate(spans):
         runs: list[list[int]] = []
-        for k in (k for k, own in sorted(rivals.items()) if number in own and not has_lost(k, number)):
+        for k in sorted(claims[number]):
+            if has_lost(k, number):
+                continue
             if runs and linked.isdisjoint(range(runs[-1][-1] + 1, k)):
                 runs[-1].append(k)
             else:
                 runs.append([k])
         if runs:
-            run = max(runs, key=lambda run: sum(claims[k, number] for k in run))
+            run = max(runs, key=lambda run: sum(claims[number][k] for k in run))
             found.append((run[0], run[-1] + 1, name))
     return sorted(found, key=lambda span: (span[0], -span[1]))
 

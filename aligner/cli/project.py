@@ -213,20 +213,20 @@ def _spans_report(found: "Mapping[str, SpanFigures]") -> str:
 
 def _judged(found: "Sequence[Labelled]", gold: str) -> "Mapping[str, LabelCounts]":
     from aligner.evaluation.labels import count_labels, count_spans
-    from corpora.labelled import kind_of_labels, read_labelled
+    from corpora.labelled import read_labelled
 
-    in_words = kind_of_labels(gold) == "conll"
-    both = []
+    both, spans = [], all(one.marks is not None for one in found)
     for one, truth in zip_longest(found, read_labelled(gold)):
-        if one is None or truth is None or not one.is_of_text(truth, in_words):
+        in_words = one is not None and truth is not None and truth.sentence is not None and one.tokens == truth.tokens
+        if one is None or truth is None or not (in_words or (spans and one.text.rstrip() == truth.text.rstrip())):
             what = (
                 "has not the sentences of the target text" if truth is None else "has not the words of the target text"
             )
             raise CorpusError(gold, truth.line if truth else 0, what, hint="do the files belong together?")
-        both.append((one, truth))
-    if all(one.marks is not None for one in found):
-        return count_spans((side.places(in_words) for side in pair) for pair in both)
-    return count_labels(((one.rows.labels, truth.rows.labels) for one, truth in both), spans=False)
+        both.append((one, truth, in_words))
+    if spans:
+        return count_spans((one.places(in_words), truth.places(in_words)) for one, truth, in_words in both)
+    return count_labels(((one.rows.labels, truth.rows.labels) for one, truth, _ in both), spans=False)
 
 
 def _report(counts: "Mapping[str, LabelCounts]") -> str:

@@ -1,7 +1,6 @@
 """spaCy's ``.spacy`` files (DocBin): texts with entities, parts of speech and trees; the package spacy reads them."""
 
 from collections.abc import Iterable, Iterator
-from types import ModuleType
 from typing import Any, BinaryIO
 
 from corpora import SettingError
@@ -15,53 +14,53 @@ MAGIC = b"x\x9c"
 """How such files begin, as zlib packs them; no text in UTF-8 does."""
 
 
-def import_spacy(path: StrPath) -> ModuleType:
+def import_spacy(path: StrPath) -> Any:
     """The package spacy.  Raises SettingError without it."""
     try:
         import spacy
         import spacy.tokens
     except ModuleNotFoundError as error:
         raise SettingError(f"{path} is a file of spaCy, which needs spacy (pip install spacy)") from error
-    module: ModuleType = spacy
-    return module
+    return spacy
 
 
 def read_docbin(path: StrPath) -> Iterator[Labelled]:
     """Read the texts of a file, with spaCy's tokens as words; those without a blank between them make a token of it.
 
-    Spans in groups (``doc.spans``) are left out, and counted.  Raises CorpusError on a file that spaCy cannot read.
+    Entities are spans, if there are any, or no other labels. Spans in groups (``doc.spans``) are left out, and counted.
+    Raises CorpusError on a file that spaCy cannot read.
     """
-    spacy, groups = import_spacy(path), 0
+    spacy = import_spacy(path)
     try:
-        docs = spacy.tokens.DocBin().from_bytes(read_whole(path, text=False))
-        for number, doc in enumerate(docs.get_docs(spacy.blank("xx").vocab), 1):
-            groups += sum(map(len, doc.spans.values()))
-            yield _labelled(number, doc)
+        packed = spacy.tokens.DocBin().from_bytes(read_whole(path, text=False))
+        docs = list(packed.get_docs(spacy.blank("xx").vocab))
     except (KeyError, TypeError, ValueError) as error:
         raise CorpusError(path, 0, f"is no whole DocBin: {error}", hint="write it again with spaCy") from error
+    layers = "POS", "TAG", "DEP"
+    has_spans = any(doc.ents for doc in docs) or not any(doc.has_annotation(layer) for doc in docs for layer in layers)
+    for number, doc in enumerate(docs, 1):
+        marks = [Mark(one.start_char, one.end_char, one.label_) for one in doc.ents]
+        words = [token for token in doc if not token.is_space]
+        places = [(token.idx, token.idx + len(token)) for token in words]
+        yield Labelled(number, doc.text, places, marks if has_spans else None, _sentence(number, doc.text, words))
+    groups = sum(len(group) for doc in docs for group in doc.spans.values())
     warn_of_left_out(path, {"spans in groups (doc.spans)": groups} if groups else {})
 
 
-def _labelled(number: int, doc: Any) -> Labelled:
-    words = [token for token in doc if not token.is_space]
+def _sentence(number: int, text: str, words: list[Any]) -> Sentence:
+    rows, ranges, first = list[list[str]](), dict[int, tuple[int, str]](), 0
     places = {token.i: place for place, token in enumerate(words, 1)}
-    rows, ranges, start = list[list[str]](), dict[int, tuple[int, str]](), 0
     for place, token in enumerate(words, 1):
-        head = "_"
-        if token.has_head():
-            head = str(0 if token.head.i == token.i else places.get(token.head.i, 0))
+        is_root = token.head.i == token.i
+        head = str(0 if is_root else places.get(token.head.i, 0)) if token.has_head() else "_"
         label, morph = token.pos_ or token.tag_ or "_", str(token.morph) or "_"
         rows.append([str(place), token.text, "_", label, "_", morph, head, token.dep_ or "_", "_", "_"])
-        following = words[place : place + 1]
-        if not following or following[0].idx > token.idx + len(token):
-            if place > start + 1:
-                ranges[start] = place, doc.text[words[start].idx : token.idx + len(token)]
-            start = place
-    has_tree = any(map(doc.has_annotation, ("POS", "TAG", "DEP")))
-    has_spans = doc.has_annotation("ENT_IOB") or not has_tree
-    marks = [Mark(one.start_char, one.end_char, one.label_) for one in doc.ents]
-    where = [(token.idx, token.idx + len(token)) for token in words]
-    return Labelled(number, doc.text, where, marks if has_spans else None, Sentence(number, rows, ranges=ranges))
+        end = token.idx + len(token)
+        if text[end : end + 1].strip() == "":
+            if place > first + 1:
+                ranges[first] = place, text[words[first].idx : end]
+            first = place
+    return Sentence(number, rows, ranges=ranges)
 
 
 def write_docbin(stream: BinaryIO, texts: Iterable[Labelled], path: StrPath) -> None:

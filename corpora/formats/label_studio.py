@@ -43,9 +43,12 @@ def read_tasks(path: StrPath) -> Iterator[Labelled]:
             last = task.get("id")
             results = _of_minimal(task) if minimal else _of_task(task, counts)
             marks = [mark for result in results for mark in _marks(result, text, counts)]
+            "".join(
+                [text, *(part for mark in marks for part in (mark.name, *mark.key))]
+            ).encode()  # raises for surrogates
             yield Labelled(number, text, words_of(text), marks)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
-            what = f"task {number} is no text with labels: {type(error).__name__} {error}"
+            what = f"task {number} is no text with labels{f': {error}' if type(error) is ValueError else ''}"
             raise CorpusError(path, number, what, hint="tasks have data.text, as of Label Studio's <Text>") from error
     warn_of_left_out(path, counts)
 
@@ -85,7 +88,7 @@ def _marks(result: Any, text: str, counts: Counter[str]) -> Iterator[Mark]:
         raise ValueError(f"a label ends at {end}, after {len(text)} characters")
     key = result.get("from_name", names[0]), result.get("to_name", names[1])
     if not isinstance(value["labels"], list):
-        raise TypeError("labels that are no list")
+        raise ValueError("labels that are no list")
     yield from (Mark(start, end, str(label), key) for label in value["labels"])
 
 

@@ -26,6 +26,11 @@ class Mark(NamedTuple):
     name: str
     key: tuple[str, ...] = ()
 
+    @property
+    def column(self) -> str:
+        """The name without spaces, for formats that divide columns there."""
+        return "_".join(self.name.split()) or "_"
+
 
 @dataclass(frozen=True)
 class Labelled:
@@ -62,10 +67,6 @@ class Labelled:
         words = [(self.words[start][0], self.words[end - 1][1]) for start, end, _ in self.sentence.tokens]
         return replace(self, words=words, sentence=self.sentence.by_tokens)
 
-    def is_of_text(self, other: "Labelled", in_words: bool) -> bool:
-        """Whether both have the same text, or words."""
-        return self.tokens == other.tokens if in_words else self.text.split() == other.text.split()
-
     def places(self, in_words: bool) -> set[tuple[int, int, str]]:
         """Start, end and name of each span, in words or in characters."""
         found = self.spans if in_words else [(mark.start, mark.end, mark) for mark in self.marks or ()]
@@ -85,7 +86,7 @@ class Labelled:
             if start < before:
                 raise ValueError(f"the {mark.name} overlaps another label")
             before = end
-        tags = tags_of([(start, end, mark.name) for start, end, mark in spans], len(self.words))
+        tags = tags_of([(start, end, mark.column) for start, end, mark in spans], len(self.words))
         return (self.sentence or empty).with_rows([*map(list, zip(self.tokens, tags, strict=True))])
 
 

@@ -72,7 +72,7 @@ def write_standoff(stream: BinaryIO, texts: Iterable[Labelled], source: StrPath 
     written, there = list[str](), {key[0] for key in parts}
     for key, own in parts.items():
         places = ";".join(f"{first + mark.start} {first + mark.end}" for first, mark, _ in own)
-        written.append(f"{key[0]}\t{own[0][1].name} {places}\t{' '.join(text for *_, text in own)}")
+        written.append(f"{key[0]}\t{own[0][1].column} {places}\t{' '.join(text for *_, text in own)}")
     if source is not None:
         left = [line for _, line in _lines(source) if not _SPAN.fullmatch(line)]
         kept = set[str]()

@@ -145,6 +145,19 @@ def test_links_of_other_tokens_of_the_same_text(tmp_path: Path, suffix: str) -> 
         assert message in refused("project", source, target, links, "-q", line=int(message[6]))
 
 
+def test_names_with_spaces(tmp_path: Path) -> None:
+    """They stay in JSON; where a space ends a column they are joined."""
+    files = write(tmp_path / "t", "a"), write(tmp_path / "k", "0-0")
+    put(tmp_path / "s.json", [Labelled(1, "a", [(0, 1)], [Mark(0, 1, "Job Title")])])
+    for suffix, written in (
+        (".json", '"labels": ["Job Title"]'),
+        (".ann", "T1\tJob_Title 0 1\ta\n"),
+        (".conll", "a B-Job_Title"),
+    ):
+        run("project", tmp_path / "s.json", *files, "-q", "-o", tmp_path / f"o{suffix}")
+        assert written in (tmp_path / f"o{suffix}").read_text()
+
+
 def test_the_words_of_tasks_are_a_text(tmp_path: Path) -> None:
     tasks = write(tmp_path / "s", json.dumps([{"data": {"text": "a\u00a0b\n c"}, "id": 1}, {"data": {"text": ""}}]))
     run("convert", tasks, tmp_path / "words", "-q")

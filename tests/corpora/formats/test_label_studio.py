@@ -99,6 +99,8 @@ def test_what_is_written_is_a_prediction_of_the_same_controls(tmp_path: Path) ->
         (json.dumps([task({"result": [span(5, 50, "X")]})]), 1, "a label ends at 50, after 14 characters"),
         (json.dumps([task({"result": [span(*PER, labels="X")]})]), 1, "no list"),
         (json.dumps([task({})]), 1, "task 1 is no text with labels"), ("[" * 9999, 0, "nested too deeply"),
+        ('[{"text": "\\ud83d"}]', 1, "task 1 is no text"),
+        (json.dumps([task({"result": [span(*PER, labels=["\ud83d"])]})]), 1, "task 1"),
         ('[{"text": "a", "id": NaN}]', 0, "NaN is no number"), ('[{"data": [1]}, 3]', 1, "task 1 is no text"),
     ],
 )  # fmt: skip
