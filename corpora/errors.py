@@ -43,6 +43,14 @@ class EmptyCorpus(CorpusError):
         return type(self), (self.path,)
 
 
+def utf8(content: bytes, path: str | os.PathLike[str], line: int) -> str:
+    """The text of a line, or 0 of a file.  Raises CorpusError if it is not UTF-8."""
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        raise CorpusError(path, line, "not valid UTF-8", hint=NO_UTF8) from error
+
+
 def counted(number: int, noun: str) -> str:
     """Write a number of things: ``1 pair``, ``1,000 pairs``."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

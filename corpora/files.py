@@ -113,6 +113,15 @@ def read_lines(path: StrPath, start: int = 0) -> Iterator[bytes]:
         raise cannot_read(path, 0, error) from error
 
 
+def read_whole(path: StrPath, *, text: bool = True) -> bytes:
+    """The content of a file, as `open_bytes` gives it.  Raises CorpusError as `read_lines`."""
+    try:
+        with open_bytes(path, text=text) as stream:
+            return stream.read()
+    except READ_ERRORS as error:
+        raise cannot_read(path, 0, error) from error
+
+
 def arriving_lines(stream: BinaryIO, path: StrPath, number: int = 0) -> Iterator[list[bytes]]:
     """The lines of each read as it comes, as `read_lines` gives them; signals are handled between reads.
 

@@ -9,8 +9,8 @@ from corpora import recognize
 from corpora.corpus import TextLine
 from corpora.errors import CorpusError
 from corpora.files import StrPath, count_lines, read_lines
-from corpora.formats.conll import read_words
 from corpora.formats.naacl import parse_sentence
+from corpora.labelled import LABELLED, read_words
 from corpora.left_out import warn_of_left_out
 
 Files = tuple[StrPath, StrPath]  # source and target
@@ -21,20 +21,20 @@ _RANGE = b"<range>"
 
 
 def lines_of(path: StrPath, start: int = 0) -> Iterator[bytes]:
-    """The lines of a text, or the words of each sentence of a CoNLL file.  start: lines to pass over."""
-    if is_conll(path):
+    """The lines of a text, or the words of each text of a file with labels.  start: lines to pass over."""
+    if has_labels(path):
         return islice(read_words(path), start, None)
     return read_lines(path, start)
 
 
 def count_lines_of(path: StrPath) -> int:
     """Count what `lines_of` gives."""
-    return sum(1 for _ in lines_of(path)) if is_conll(path) else count_lines(path)
+    return sum(1 for _ in lines_of(path)) if has_labels(path) else count_lines(path)
 
 
-def is_conll(path: StrPath) -> bool:
-    """Whether a file has sentences in CoNLL-U, or in columns with tags of spans."""
-    return Path(path).is_file() and recognize.file_form(recognize.head(path)) == "conll"
+def has_labels(path: StrPath) -> bool:
+    """Whether a file has texts with labels: CoNLL-U, columns with tags of spans, Label Studio's tasks, a DocBin."""
+    return Path(path).is_file() and recognize.file_form(recognize.head(path)) in LABELLED
 
 
 def side_by_side(files: Files, start: int = 0) -> Iterator[TextLine]:

@@ -1,50 +1,117 @@
-"""Carry the labels of a text's words across links to its translation  [Yarowsky, Ngai and Wicentowski 2001].
+"""Carry the labels of a text across links to its translation  [Yarowsky, Ngai and Wicentowski 2001].
 
 [HRWCK05] Hwa, Resnik, Weinberg, Cabezas and Kolak 2005, Bootstrapping parsers via syntactic projection.
 """
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+import sys
+import warnings
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import tee, zip_longest
+from typing import NamedTuple, TypeVar
 
 from corpora.alignment import Link
-from corpora.errors import NO_UTF8, CorpusError, counted, quoted
+from corpora.errors import CorpusError, counted, quoted, utf8
 from corpora.files import StrPath, read_lines
-from corpora.formats.conll import DEPREL, FEATS, HEAD, UPOS, Sentence, read_sentences, spans_of, tags_of
-from corpora.link_files import open_links, with_scores
+from corpora.formats.conll import DEPREL, FEATS, HEAD, UPOS, Sentence
+from corpora.formats.spans import Labelled, Mark, place_of, words_of
+from corpora.labelled import kind_of_labels, read_labelled
+from corpora.link_files import ScoredLinks, open_links, with_scores
 from corpora.readers import is_table, open_corpus
 from corpora.reading import AS_IT_IS, Reading
+from corpora.recognize import head, is_stream, links_format
+from corpora.same_text import places_of
 
-_ONE_EACH = "sentence n, line n and links n must be one pair; a CoNLL file has no sentence for an empty line"
+Label = TypeVar("Label")
+
+_ONE_EACH = "text n with labels, line n and links n must be one pair; a CoNLL file has no text for an empty line"
 
 _ALIGN_WORDS = "align its words, which aligner convert writes; links of words are always taken in jsonl, which has them"
 
+_ANY = sys.maxsize  # words of a side whose number is not checked
+
+_TOGETHER = "do the files belong together?"
+
 
 def project_file(labels: StrPath, target: StrPath, links: StrPath, reading: Reading = AS_IT_IS) -> Iterator[Sentence]:
-    """`project` each sentence of a CoNLL file to the line of a target text, by a file of links in any format.
+    """`project_labels` as sentences of CoNLL files.  Raises ValueError where spans overlap."""
+    return (one.rows for one in project_labels(labels, target, links, reading))
+
+
+class _Pair(NamedTuple):
+    source: Labelled
+    target: Labelled
+    links: ScoredLinks
+    length: int  # of the source, as far as it is linked, or as the file of links has it
+
+
+def project_labels(labels: StrPath, target: StrPath, links: StrPath, reading: Reading = AS_IT_IS) -> Iterator[Labelled]:
+    """`project` each text of a file with labels to the line of a target text, by a file of links in any format.
 
     reading: of the target text, where it is a whole corpus, such as a table.
-    Links that are only possible carry nothing where a pair has sure ones.  Raises CorpusError where one of the files
-    ends sooner, on what is broken, and at the end where links seem to count the tokens of the text, not its words.
+    Links of CoNLL-U and of spaCy's files count the words, or the tokens of the text: that is told by the words that a
+    file of links has, else by all links, and a warning says where it is tokens. Links that are only possible carry
+    nothing where a pair has sure ones.
+    Raises CorpusError where one of the files ends sooner, on what is broken, and where links seem to count neither.
     """
-    pairs, ahead = tee(_pairs(labels, target, reading))
-    found = with_scores(open_links(links, lengths=((len(one.rows), len(words)) for one, words in ahead)), links)
-    with_tokens, of_words, of_tokens = 0, 0, list[tuple[Sentence, int]]()
-    for number, ((sentence, words), pair) in enumerate(zip(pairs, found.pairs, strict=True), 1):
-        if pair.words is not None and pair.words != (sentence.words, words):
-            raise CorpusError(links, number, "has links of other words", hint="do the files belong together?")
-        if sentence.is_conllu:
-            _check_tree(sentence, labels)
-        if sentence.tokens and pair.words is None:
-            used = 1 + max((j for j, _ in pair.links.sure | pair.links.possible), default=-1)
-            with_tokens, of_words = with_tokens + (used > 0), of_words + (used > max(sentence.tokens))
-            of_tokens += [(sentence, used)] if used in sentence.tokens else []
+    kind, of_tokens = kind_of_labels(labels), False
+    pairs: Iterable[_Pair] = _pairs(labels, target, links, reading, kind)
+    if kind in ("conll", "docbin"):
+        if any(map(is_stream, (labels, target, links))):
+            pairs = list(pairs)
+            of_tokens = _count_tokens(pairs, labels)
+        else:
+            of_tokens = _count_tokens(pairs, labels)
+            pairs = _pairs(labels, target, links, reading, kind)
+    is_told = False
+    for number, (source, line, pair, _) in enumerate(pairs, 1):
+        if source.sentence is not None and source.sentence.is_conllu:
+            _check_tree(source.sentence, labels)
+        found = source.by_tokens if of_tokens else source
+        if pair.words is not None:
+            try:
+                found, line = map(_in_words, (source, line), pair.words)
+            except ValueError as error:
+                raise CorpusError(links, number, f"has links of other words: {error}", hint=_TOGETHER) from error
+        if source.sentence is not None and len(found.words) < len(source.words) and not is_told:
+            is_told = True
+            warnings.warn(f"{links}: the links count the tokens of {labels}, not its words", stacklevel=2)
         probabilities = {link: pair.scores.get(link, 1.0) for link in pair.links.sure or pair.links.possible}
-        yield project(sentence, words, probabilities)
-    if 2 * len(of_tokens) > with_tokens and not of_words:
-        sentence, used = of_tokens[0]
-        what = f"has {len(sentence.rows)} words, but its links are of {used} tokens, as its text has"
-        raise CorpusError(labels, sentence.line, what, hint=_ALIGN_WORDS)
+        yield project(found, line, probabilities)
+
+
+def _in_words(one: Labelled, words: list[str]) -> Labelled:
+    """A text whose words are these.  ValueError where they are of another text, or its own words have labels."""
+    for own in (one, one.by_tokens):
+        if own.tokens == words:
+            return own
+    places = places_of(one.text, words)
+    if one.sentence is not None:
+        raise ValueError(f"{len(words)} in place of {len(one.words)}")
+    return replace(one, words=places)
+
+
+def _count_tokens(pairs: Iterable[_Pair], labels: StrPath) -> bool:
+    """Whether links count the tokens of the text, not its words: they end there in most sentences, and never go beyond.
+
+    Raises CorpusError where that is so of the comments with the text, divided at spaces, alone.
+    """
+    beyond = defaultdict[str, list[int]](list)  # by what is counted: how far the links of each sentence go beyond
+    first: Sentence | None = None
+    for source, _, pair, used in pairs:
+        sentence = source.sentence
+        if sentence is None or pair.words is not None or not used:
+            continue
+        for name, count in (("tokens", len(sentence.tokens)), ("text", sentence.text_tokens or 0)):
+            if 0 < count < len(sentence.rows):
+                beyond[name].append(used - count)
+        first = first or (sentence if used == sentence.text_tokens and used < len(sentence.rows) else None)
+    found = [name for name, own in beyond.items() if max(own) <= 0 and 2 * own.count(0) > len(own)]
+    if found == ["text"] and first is not None:
+        what = f"has {len(first.rows)} words, but its links are of {first.text_tokens} tokens, as its text has"
+        raise CorpusError(labels, first.line, what, hint=_ALIGN_WORDS)
+    return "tokens" in found
 
 
 def _check_tree(sentence: Sentence, path: StrPath) -> None:
@@ -72,41 +139,58 @@ def _number(cell: str) -> int | None:
     return int(cell) if cell.isdecimal() and len(cell) < 10 else None
 
 
-def _pairs(labels: StrPath, target: StrPath, reading: Reading) -> Iterator[tuple[Sentence, list[str]]]:
+def _pairs(labels: StrPath, target: StrPath, links: StrPath, reading: Reading, kind: str) -> Iterator[_Pair]:
+    texts, ahead = tee(_texts(labels, target, reading, kind))
+    has_words = not is_stream(links) and links_format(links, head(links)) == "jsonl"  # which may be other tokens
+    lengths = ((_ANY, _ANY) if has_words else (len(source.words), len(line.words)) for source, line in ahead)
+    opened = open_links(links, lengths=lengths)
+    if kind != "conll" and opened.format == "jsonl" and not has_words:
+        raise CorpusError(links, 0, "is read more than once, as no pipe can be", hint="write it to a file first")
+    for (source, line), pair in zip(texts, with_scores(opened, links).pairs, strict=True):
+        linked = 1 + max((j for j, _ in pair.links.sure | pair.links.possible), default=-1)
+        yield _Pair(source, line, pair, linked if opened.text is None else len(opened.text()[1].split()))
+
+
+def _texts(labels: StrPath, target: StrPath, reading: Reading, kind: str) -> Iterator[tuple[Labelled, Labelled]]:
     last, lines = 0, read_lines(target)
     if reading != AS_IT_IS or is_table(target):
         lines = (text[2] for text in open_corpus(target, **vars(reading)).texts())
-    for number, (sentence, line) in enumerate(zip_longest(read_sentences(labels), lines), 1):
-        if sentence is None or line is None:
-            path, place = (labels, last) if sentence is None else (target, number - 1)
+    for number, (source, line) in enumerate(zip_longest(read_labelled(labels), lines), 1):
+        if source is None or line is None:
+            path, place = (labels, last) if source is None else (target, number - 1)
             raise CorpusError(
                 path, place, f"ends after {counted(number - 1, 'sentence')}, and the other goes on", hint=_ONE_EACH
             )
-        last = sentence.line + len(sentence.rows)
-        try:
-            words = [word.decode() for word in line.split()]  # no-break spaces are letters, as where links are made
-        except UnicodeDecodeError as error:
-            raise CorpusError(target, number, "not valid UTF-8", hint=NO_UTF8) from error
-        if not words:
+        last = source.line + (len(source.words) if kind == "conll" else 0)
+        text = utf8(line, target, number)
+        words = words_of(text)  # no-break spaces are letters, as where links are made
+        if kind == "conll" and not words:
             raise CorpusError(target, number, "is empty", hint=_ONE_EACH)
-        yield sentence, words
+        yield source, Labelled(number, text, words)
 
 
-def project(sentence: Sentence, target: Sequence[str], links: Mapping[Link, float]) -> Sentence:
-    """The target words with the labels of the sentence, in its format.  links: with their probabilities.
+def project(source: Labelled, target: Labelled, links: Mapping[Link, float]) -> Labelled:
+    """The target with the labels of the source.  links: of their words, with their probabilities.
 
-    In CoNLL-U each word gets the part of speech, features, head and relation by `project_tree`; in columns it has a
-    tag of a span by `project_spans`, or the label of its source word, or ``_``.
+    Spans are carried by `project_spans`. In CoNLL-U each word gets the part of speech, features, head and relation by
+    `project_tree`; in columns of other labels it has the label of its source word, or ``_``.
     """
-    origins = best_origins(len(target), links)
-    if sentence.is_conllu:
-        return sentence.with_rows(project_tree(sentence.rows, target, origins))
-    labels = sentence.labels
-    if sentence.has_spans:
-        found = tags_of(project_spans(spans_of(labels), len(target), links), len(target))
-    else:
-        found = ["_" if origin is None else labels[origin] for origin in origins]
-    return sentence.with_rows([[word, label] for word, label in zip(target, found, strict=True)])
+    sentence, marks = source.sentence, None
+    if sentence is not None and (sentence.is_conllu or source.marks is None):
+        origins = best_origins(len(target.words), links)
+        if sentence.is_conllu:
+            rows = project_tree(sentence.rows, target.tokens, origins)
+        else:
+            labels = ["_" if origin is None else sentence.labels[origin] for origin in origins]
+            rows = [*map(list, zip(target.tokens, labels, strict=True))]
+        sentence = sentence.with_rows(rows)
+    if source.marks is not None:
+        marks = []
+        for start, end, mark in project_spans(source.spans, len(target.words), links):
+            first, last = target.words[start], target.words[end - 1]
+            place = place_of(source.text[mark.start : mark.end], target.text, first, last)
+            marks.append(Mark(*place, mark.name, mark.key))
+    return replace(target, marks=marks, sentence=sentence)
 
 
 def best_origins(words: int, links: Mapping[Link, float]) -> list[int | None]:
@@ -120,33 +204,45 @@ def best_origins(words: int, links: Mapping[Link, float]) -> list[int | None]:
 
 
 def project_spans(
-    spans: Sequence[tuple[int, int, str]], words: int, links: Mapping[Link, float]
-) -> list[tuple[int, int, str]]:
+    spans: Sequence[tuple[int, int, Label]], words: int, links: Mapping[Link, float]
+) -> list[tuple[int, int, Label]]:
     """The spans of target words, in order: first word, end and type.
 
     A span becomes the run of words that are linked to it, with unlinked words between them; of several runs the one
     with most links, of equals the first. A word that two spans are linked to belongs to the one with more links to it,
-    of equals to the first.
+    of equals to the first; but to both if these have words in common, as one within the other.
     """
-    linked, claims = {k for _, k in links}, Counter[tuple[int, int]]()
-    for number, (start, end, _) in enumerate(spans):
-        claims.update((k, number) for j, k in links if start <= j < end)
-    owners: dict[int, int] = {}
-    for (k, number), count in sorted(claims.items()):
-        if k not in owners or count > claims[k, owners[k]]:
-            owners[k] = number
+    linked, partners, rivals = (
+        {k for _, k in links},
+        defaultdict[int, list[int]](list),
+        defaultdict[int, list[int]](list),
+    )
+    for j, k in links:
+        partners[j].append(k)
+    claims = [Counter(k for j in range(start, end) for k in partners[j]) for start, end, _ in spans]
+    for number, claimed in enumerate(claims):
+        for k in claimed:
+            rivals[k].append(number)
+
+    def has_lost(k: int, number: int) -> bool:
+        start, end, _ = spans[number]
+        apart = (other for other in rivals[k] if spans[other][1] <= start or end <= spans[other][0])
+        return any((claims[other][k], -other) > (claims[number][k], -number) for other in apart)
+
     found = []
     for number, (_, _, name) in enumerate(spans):
         runs: list[list[int]] = []
-        for k in (k for k, owner in owners.items() if owner == number):
+        for k in sorted(claims[number]):
+            if has_lost(k, number):
+                continue
             if runs and linked.isdisjoint(range(runs[-1][-1] + 1, k)):
                 runs[-1].append(k)
             else:
                 runs.append([k])
         if runs:
-            run = max(runs, key=lambda run: sum(claims[k, number] for k in run))
+            run = max(runs, key=lambda run: sum(claims[number][k] for k in run))
             found.append((run[0], run[-1] + 1, name))
-    return sorted(found)
+    return sorted(found, key=lambda span: (span[0], -span[1]))
 
 
 def project_tree(

@@ -22,12 +22,13 @@ from corpora.formats.naacl import is_marked_up
 from corpora.formats.sheets import Sheet
 from corpora.formats.tabular import table_opener
 from corpora.formats.units import kind_of_units
+from corpora.labelled import LABELLED
 from corpora.link_files import LinkStream, open_links
 from corpora.parallel import Files, count_lines_of, ends_sooner, side_by_side, without_markup
 from corpora.reading import AS_IT_IS, Reading
 from corpora.symmetrize import symmetrize
 
-_TEXTS = {"text", "conll"}
+_TEXTS = {"text", *LABELLED}
 """Forms of one language."""
 
 TWO_DIRECTIONS = "grow-diag-final-and"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from corpora.errors import CorpusError
 from corpora.files import PACKINGS, StrPath, read_lines
-from corpora.formats import conll, giza, joint, jsonl, naacl, pharaoh, tsv, units
+from corpora.formats import conll, docbin, giza, joint, jsonl, label_studio, naacl, pharaoh, tsv, units
 
 HEAD_LINES = 30
 LINK_SUFFIXES = ("wa", "giza", "links", "align", "talp", "naacl", "pharaoh")
@@ -43,9 +43,13 @@ def is_stream(path: StrPath) -> bool:
 def file_form(lines: Sequence[bytes]) -> str:
     """The form of a file, from its first lines.
 
-    'giza', 'comtrans', 'joint', 'naacl', 'jsonl', 'pharaoh' or 'tsv' links, JSON 'objects', sentences of 'conll', or
-    'text'.
+    'giza', 'comtrans', 'joint', 'naacl', 'jsonl', 'pharaoh' or 'tsv' links, JSON 'objects', sentences of 'conll',
+    'tasks' of Label Studio, 'docbin' of spaCy, or 'text'.
     """
+    if lines and lines[0].startswith(docbin.MAGIC):
+        return "docbin"
+    if label_studio.BEGINS.match(b"\n".join(lines)):
+        return "tasks"
     triples = _triples(lines)
     if triples is not None:
         return triples

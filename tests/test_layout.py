@@ -49,11 +49,11 @@ LIBRARY = ["aligner.templates", "aligner.problem", "aligner.matching", "aligner.
 NO_WORDS = {"aligner", "aligner._version", "aligner.errors", "corpora", "corpora.ragged", "corpora.threads"}
 SLOW = {
     "numpy", "numba", "scipy", "nltk", "networkx", "jinja2", "starlette", "uvicorn", "pyarrow", "backports", "dask",
-    "distributed",
+    "distributed", "spacy",
 }  # fmt: skip
 LONGEST, LONGEST_TEST = 350, 400
 MOST_PARAMETERS, MOST_OPTIONS = 8, 29
-MOST_TOKENS = {"product": 198_110, "library": 71_190, "tests": 343_760, "scripts": 51_860}
+MOST_TOKENS = {"product": 204_220, "library": 71_190, "tests": 350_140, "scripts": 51_860}
 """Of Python: names, operators, numbers and strings, as packing makes fewer lines of more tokens. These bounds fall; a
 line of docs/decisions.md says for what one was raised, and what left for it.
 """

@@ -33,7 +33,7 @@ def convert(
 ) -> None:
     """Convert links to another format, or a corpus to plain text.
 
-    The words of a CoNLL file, too, become plain text.
+    The words of a file with labels, such as CoNLL-U, too, become plain text.
 
     --source and --target name the languages where a file of links has none, as of JSON lines that become TMX.
     """
@@ -43,7 +43,7 @@ def convert(
         from corpora.conversion import convert as run
         from corpora.conversion import files_of, format_of, write_text, write_texts
         from corpora.files import refuse_inputs, write_packed
-        from corpora.parallel import is_conll, lines_of
+        from corpora.parallel import has_labels, lines_of
         from corpora.readers import open_corpus
 
         watched = partial(tell_items, show, "writing")
@@ -57,9 +57,9 @@ def convert(
             write_texts(corpus, watched(corpus.texts()), *files)
             return
         to = to or format_of(output)
-        if to is None and is_conll(source):
+        if to is None and has_labels(source):
             others = {"from": from_, **vars(reading)}
-            refuse_idle("on a CoNLL file, whose words are written", text=text, transpose=transpose, **others)
+            refuse_idle("on a file with labels, whose words are written", text=text, transpose=transpose, **others)
             refuse_inputs(output, [source])
             write_text(watched(lines_of(source)), written.enter_context(write_packed(output, force=force)))
             return

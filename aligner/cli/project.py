@@ -25,7 +25,7 @@ from corpora.errors import CorpusError, counted
 if TYPE_CHECKING:
     from aligner.evaluation.labels import LabelCounts
     from aligner.evaluation.markup import SpanFigures, TagCount
-    from corpora.formats.conll import Sentence
+    from corpora.formats.spans import Labelled
     from corpora.inline.carrying import Placed
     from corpora.inline.documents import Document, Segment
     from corpora.inline.kinds import Marked
@@ -35,7 +35,7 @@ _SAME_TEXT = "without its tags it is the same: do the files belong together?"
 
 @command(threads=True, hidden="columns source target")
 def project(
-    source: str = argument("SRC", "Source text: a CoNLL file with labels, or lines with --markup."),
+    source: str = argument("SRC", "Source text: a file with labels, or lines with --markup."),
     target: str | None = argument("TGT|LINKS", "The target text.", None),
     links: str | None = argument("LINKS", "Links of these pairs, in any format; needed with labels.", None),
     *,
@@ -63,8 +63,8 @@ def project(
 ) -> None:
     """Carry labels of words, or inline markup, across links.
 
-    Names and other spans (BIO), parts of speech, or the trees of CoNLL-U; tags, codes and placeholders. Without LINKS
-    text with markup is aligned by a model (-m), or by what it says itself.
+    Names and other spans (BIO, Label Studio, brat, spaCy), parts of speech, or trees; tags, codes and placeholders.
+    Without LINKS text with markup is aligned by a model (-m), or by what it says itself.
     """
     document = _document(source, target, markup, examples, settings)
     if document is None:
@@ -116,18 +116,18 @@ def _project_labels(
 ) -> None:
     output, force, quiet = how
     with progress_bar(quiet) as show:
-        from corpora.encodings import marked
         from corpora.files import refuse_inputs, write_packed
-        from corpora.projection import project_file
+        from corpora.labelled import write_labelled
+        from corpora.projection import project_labels
 
         refuse_inputs(output, [*files, gold])
         with write_packed(output, force=force) as file:
-            found: Iterable[Sentence] = tell_items(show, "writing", project_file(*files, settings.reading))
+            found: Iterable[Labelled] = tell_items(show, "writing", project_labels(*files, settings.reading))
             if gold is not None:
                 found = kept = list(found)
                 report = _report(_judged(kept, gold))
             if gold is None or output != "-":
-                file.write(marked("".join(map(str, found)).encode()))
+                write_labelled(file, found, output, files[0])
     if gold is not None:
         print(report, flush=True)
 
@@ -244,19 +244,22 @@ def _spans_report(found: "Mapping[str, SpanFigures]") -> str:
     return "\n".join(lines)
 
 
-def _judged(found: "Sequence[Sentence]", gold: str) -> "Mapping[str, LabelCounts]":
-    from aligner.evaluation.labels import count_labels
-    from corpora.formats.conll import read_sentences
+def _judged(found: "Sequence[Labelled]", gold: str) -> "Mapping[str, LabelCounts]":
+    from aligner.evaluation.labels import count_labels, count_spans
+    from corpora.labelled import read_labelled
 
-    both = []
-    for one, truth in zip_longest(found, read_sentences(gold)):
-        if one is None or truth is None or one.words != truth.words:
+    both, spans = [], all(one.marks is not None for one in found)
+    for one, truth in zip_longest(found, read_labelled(gold)):
+        in_words = one is not None and truth is not None and truth.sentence is not None and one.tokens == truth.tokens
+        if one is None or truth is None or not (in_words or (spans and one.text.rstrip() == truth.text.rstrip())):
             what = (
                 "has not the sentences of the target text" if truth is None else "has not the words of the target text"
             )
             raise CorpusError(gold, truth.line if truth else 0, what, hint="do the files belong together?")
-        both.append((one.labels, truth.labels))
-    return count_labels(both, spans=all(one.has_spans for one in found))
+        both.append((one, truth, in_words))
+    if spans:
+        return count_spans((one.places(in_words), truth.places(in_words)) for one, truth, in_words in both)
+    return count_labels(((one.rows.labels, truth.rows.labels) for one, truth, _ in both), spans=False)
 
 
 def _report(counts: "Mapping[str, LabelCounts]") -> str:

@@ -1,7 +1,7 @@
 """Precision, recall and F1 of labelled spans, as conlleval counts them, or the accuracy of labels of words."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from typing import NamedTuple
 
 from corpora.formats.conll import spans_of
@@ -32,13 +32,20 @@ def count_labels(sentences: Iterable[tuple[Sequence[str], Sequence[str]]], *, sp
 
     spans: of tags, which are right if words and type are; otherwise each word has a label, and ``_`` is none.
     """
-    counts = Counter[str](), Counter[str](), Counter[str]()
-    for both in sentences:
-        items = [
+    return count_spans(
+        (
             {*spans_of(labels)} if spans else {(n, n, label) for n, label in enumerate(labels) if label != "_"}
             for labels in both
-        ]
-        for count, found in zip(counts, (*items, items[0] & items[1]), strict=True):
-            count.update(name for _, _, name in found)
+        )
+        for both in sentences
+    )
+
+
+def count_spans(texts: Iterable[Iterable[Set[tuple[int, int, str]]]]) -> dict[str, LabelCounts]:
+    """Count the spans of each text, found and gold, by name, and ``all``: those that are right are in both."""
+    counts = Counter[str](), Counter[str](), Counter[str]()
+    for found, gold in texts:
+        for count, spans in zip(counts, (found, gold, found & gold), strict=True):
+            count.update(name for _, _, name in spans)
     by_name = {name: LabelCounts(*(count[name] for count in counts)) for name in sorted(counts[0] | counts[1])}
     return {**by_name, "all": LabelCounts(*(count.total() for count in counts))}

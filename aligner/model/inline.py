@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from aligner.model.decoding import Alignment
 from aligner.model.model import Model, load
-from aligner.model.remapping import compare, shared
 from aligner.model.settings import AlignSettings
 from aligner.model.streaming import align_lines
 from aligner.model.unsupervised import OwnText, align
@@ -21,6 +20,7 @@ from corpora.inline.documents import Document, Piece, Segment, corpus_of, segmen
 from corpora.inline.kinds import Marked, check_kind, read_marked, read_plain
 from corpora.link_files import ScoredLinks, open_scored_links
 from corpora.normalize import without_tokenizing
+from corpora.same_text import compare, shared
 from corpora.skipping import Skipping
 from features.translation.dictionary import Fit
 

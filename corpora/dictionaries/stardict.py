@@ -12,7 +12,7 @@ from corpora.dictionaries.entries import Entry, Format, Found, entry_of
 from corpora.dictionaries.glosses import translations
 from corpora.dictionaries.names import languages_of_name
 from corpora.errors import CorpusError
-from corpora.files import READ_ERRORS, StrPath, cannot_read, open_bytes, read_lines
+from corpora.files import StrPath, read_lines, read_whole
 
 _MAGIC = b"StarDict's dict ifo file"
 _PARTS = ".idx", ".idx.gz", ".dict", ".dict.dz", ".syn", ".syn.dz"
@@ -74,11 +74,7 @@ def _entries(ifo: Path, index: Path, text: Path, said: dict[str, str], left_out:
 
 def _words(path: Path, *sizes: int) -> Iterator[tuple[str, int, int]]:
     """Each word, and the numbers after it, of so many bytes."""
-    try:
-        with open_bytes(path, text=False) as stream:
-            data = stream.read()
-    except READ_ERRORS as error:
-        raise cannot_read(path, 0, error) from error
+    data = read_whole(path, text=False)
     place, middle = 0, sizes[0]
     while place < len(data):
         end = data.find(b"\0", place) + 1

@@ -6,13 +6,13 @@ words so (``util.MarkDiff``), and the sentences of one pair, ``# sent_id = 1/en`
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import BinaryIO
 
 from corpora.alignment import WordPair
-from corpora.errors import NO_UTF8, CorpusError, quoted
+from corpora.errors import CorpusError, quoted, utf8
 from corpora.files import StrPath, read_lines
 from corpora.left_out import warn_of_left_out
 
@@ -31,26 +31,58 @@ _TAG = re.compile(r"([BIESLU])-(\S+)|O")
 _TEXT = re.compile(r"# ?text ?=")
 _OF_SENTENCE = re.compile(r"# ?(text|sent_id) ?=")
 _ROW = re.compile(rb"[0-9]+([-.][0-9]+)?(\t[^\t]*){5}\t([0-9]+|_)?(\t[^\t]*){3}")
-_SPACE = re.compile("[ \t\n\r\v\f]+")  # what ends a word of a text
 
 
 @dataclass(frozen=True)
 class Sentence:
     """The words of a sentence, as rows of columns.  line: of its first row.  comments: lines before it, with the #.
 
-    joined: how many words stand in tokens of several words, without the first of each.
+    ranges: by the first word of a token of several words, in the order of the rows from 0 on, its end and form.
     """
 
     line: int
     rows: list[list[str]]
     comments: tuple[str, ...] = ()
-    joined: int = 0
+    ranges: Mapping[int, tuple[int, str]] = field(default_factory=dict)
 
     @property
-    def tokens(self) -> set[int]:
-        """How many tokens the text of the sentence has, if that is less than words: by its ranges, and its comment."""
-        texts = [len(line.partition("=")[2].encode().split()) for line in self.comments if _TEXT.match(line)]
-        return {count for count in (len(self.rows) - self.joined, *texts) if 0 < count < len(self.rows)}
+    def tokens(self) -> list[tuple[int, int, str]]:
+        """The first word, end and form of each token of the text, of one or several words."""
+        found, start, words = list[tuple[int, int, str]](), 0, self.words
+        while start < len(words):
+            end, form = self.ranges.get(start, (start + 1, words[start]))
+            found.append((start, min(end, len(words)), form))
+            start = end
+        return found
+
+    @property
+    def text_tokens(self) -> int | None:
+        """How many tokens the comment with the text has, divided at spaces; None without such a comment."""
+        texts = (len(line.partition("=")[2].encode().split()) for line in self.comments if _TEXT.match(line))
+        return next(texts, None)
+
+    @property
+    def by_tokens(self) -> "Sentence":
+        """The sentence of CoNLL-U with a row for each token: that of its word nearest to the root, the first of equals.
+
+        The head of a token is the token of that word's head, so that heads make a tree again.
+        """
+        heads = [int(row[HEAD]) - 1 if row[HEAD].isdecimal() else -1 for row in self.rows]
+        rows, tokens = list[list[str]](), self.tokens
+        of_word = {word: str(n) for n, (start, end, _) in enumerate(tokens, 1) for word in range(start, end)}
+
+        def depth(word: int) -> int:
+            steps = 0
+            while (word := heads[word]) >= 0:
+                steps += 1
+            return steps
+
+        for number, (start, end, form) in enumerate(tokens, 1):
+            word = min(range(start, end), key=depth)
+            row = [*self.rows[word]]
+            row[0], row[FORM], row[HEAD] = str(number), form, of_word.get(heads[word], row[HEAD])
+            rows.append(row)
+        return replace(self, rows=rows, ranges={})
 
     @property
     def is_conllu(self) -> bool:
@@ -72,7 +104,7 @@ class Sentence:
 
     def with_rows(self, rows: list[list[str]]) -> "Sentence":
         """The sentence with other words; a comment with its text has theirs."""
-        found = replace(self, rows=rows)
+        found = replace(self, rows=rows, ranges={})
         text = f"# text = {' '.join(found.words)}"
         return replace(found, comments=tuple(text if _TEXT.match(line) else line for line in self.comments))
 
@@ -88,7 +120,8 @@ def read_sentences(path: StrPath) -> Iterator[Sentence]:
     So are comments that name a sentence without words, but they are counted. Raises CorpusError on a row without a
     word or a label, and of CoNLL-U one whose words are not numbered from 1 on.
     """
-    comments, rows, first, joined, without = list[str](), list[list[str]](), 0, 0, 0
+    comments, rows, first, without = list[str](), list[list[str]](), 0, 0
+    ranges = dict[int, tuple[int, str]]()
     lines, head = read_lines(path), list[bytes]()  # head: up to the first row, which has the form of all
     while not head or not head[-1].strip() or head[-1].startswith(b"#"):
         if (line := next(lines, None)) is None:
@@ -97,16 +130,13 @@ def read_sentences(path: StrPath) -> Iterator[Sentence]:
     is_conllu = bool(head) and head[-1][:1].isdigit() and head[-1].count(b"\t") == _WIDTH - 1
     comment = re.compile("#") if is_conllu else _COMMENT
     for number, line in enumerate(chain(head, lines, [b""]), 1):
-        try:
-            text = line.decode().strip("\r\n")
-        except UnicodeDecodeError as error:
-            raise CorpusError(path, number, "not valid UTF-8", hint=NO_UTF8) from error
+        text = utf8(line, path, number).strip("\r\n")
         if not line.strip() or text.startswith("-DOCSTART-"):
             if rows:
-                yield Sentence(first, rows, (*comments,), joined)
+                yield Sentence(first, rows, (*comments,), ranges)
             elif any(map(_OF_SENTENCE.match, comments)):
                 without += 1
-            comments, rows, joined = [], [], 0
+            comments, rows, ranges = [], [], {}
         elif comment.match(text) and not rows:
             comments.append(text)
         else:
@@ -119,7 +149,8 @@ def read_sentences(path: StrPath) -> Iterator[Sentence]:
                     what = f"{quoted(line)} has a number of more than {_LONGEST_RANGE // 2} digits"
                     raise CorpusError(path, number, what, hint="number the words of a sentence from 1 on")
                 begin, _, end = cells[0].partition("-")
-                joined += max(0, int(end) - int(begin)) if end else 0
+                if end and int(begin) == len(rows) + 1 < int(end):
+                    ranges[len(rows)] = int(end), cells[FORM]
                 continue
             first = first if rows else number
             rows.append(cells)
@@ -140,16 +171,6 @@ def is_conll(lines: Sequence[bytes]) -> bool:
     cells = [[cell.decode(errors="replace") for cell in line.split()] for line in rows]
     widths, labels = {*map(len, cells)}, [row[-1] for row in cells]
     return len(cells) > 1 and len(widths) == 1 < max(widths) and "O" in labels and all(map(_TAG.fullmatch, labels))
-
-
-def read_words(path: StrPath) -> Iterator[bytes]:
-    """The words of each sentence of a file, with blanks between them; a blank in a word becomes a no-break space.
-
-    Of CoNLL-U they are the syntactic words: ``a`` and ``o`` of Portuguese ``ao``.  Raises CorpusError as
-    `read_sentences`.
-    """
-    for sentence in read_sentences(path):
-        yield " ".join(_SPACE.sub("\u00a0", word) for word in sentence.words).encode()
 
 
 def spans_of(labels: Sequence[str]) -> list[tuple[int, int, str]]:

@@ -6,13 +6,13 @@ from itertools import pairwise, product
 from pathlib import Path
 
 import pytest
-from commands import refused, run
+from commands import refused, run, write
 from hypothesis import given
 from hypothesis import strategies as st
 
 from corpora.corpus import word_counts
 from corpora.errors import CorpusError
-from corpora.formats.conll import DEPREL, FEATS, HEAD, UPOS, read_sentences
+from corpora.formats.conll import DEPREL, FEATS, HEAD, UPOS, Sentence, read_sentences
 from corpora.projection import best_origins, project_file, project_spans, project_tree
 
 LINKS = st.dictionaries(st.tuples(st.integers(0, 5), st.integers(0, 5)), st.floats(0.1, 1.0))
@@ -45,6 +45,18 @@ def test_spans_hold_the_words_that_are_linked_to_them(
 def test_rules_of_spans(links: str, expected: list[tuple[int, int, str]]) -> None:
     found = {(int(link[0]), int(link[2])): 1.0 for link in links.split()}
     assert project_spans([(0, 2, "A"), (2, 3, "B")], 4, found) == expected
+
+
+def test_spans_with_words_in_common_both_keep_them() -> None:
+    """One within another, and two that overlap; one that is apart still takes words of both."""
+    links = {(n, n): 1.0 for n in range(6)}
+    for spans in ([(0, 4, "A"), (1, 2, "B")], [(0, 3, "A"), (2, 5, "B")], [(0, 2, "A"), (0, 2, "B")]):
+        assert project_spans(spans, 6, links) == spans
+    spans = [(0, 3, "A"), (1, 2, "B"), (3, 6, "C")]
+    found = project_spans(spans, 6, {**links, (3, 1): 1.0, (4, 1): 1.0})
+    assert found == [(0, 1, "A"), (3, 6, "C")], (
+        "C has more links to the word in the middle of A, and of B nothing is left"
+    )
 
 
 @given(LINKS)
@@ -92,7 +104,7 @@ def test_files(tmp_path: Path) -> None:
     longer = own.replace('"d"', '"d", "e"').replace("[[0, 0]]", "[[3, 0]]")
     for file, content, message in (
         (links, own, "links:1: the links end after 1 pair,"), (links, other * 2, "links:1: has links of other words"),
-        (links, longer, "links:1: link 3-0 is out of range"), (target, "a b c\n \n", "target:2: is empty"),
+        (links, longer * 2, "links:1: has links of other words"), (target, "a b c\n \n", "target:2: is empty"),
         (labels, "a O\nb O\nc O\n", "labels:4: ends after 1 sentence,"), (target, "a b c\n", "target:1: ends after 1"),
         (links, "0-1\n", "links:1: the links end after 1 pair,"), (links, "0-1\n1-1\n", "links:2: link 1-1 is out of"),
         (target, "a b c\n\xff\n", "target:2: not valid UTF-8"),
@@ -142,17 +154,15 @@ FOUR = '["w", "x", "y", "z"]'
 JOINED = conllu("1/vai/0", "2-3/à/", "2/a/4", "3/o/4", "4/casa/1", "5/./1")
 
 
-def projected(folder: Path, labels: str, target: str, links: str) -> list[str]:
+def projected(folder: Path, labels: str, target: str, links: str) -> list[Sentence]:
     for name, content in (("labels", labels), ("target", target), ("links", links)):
         (folder / name).write_text(content, "utf-8")
-    return [one.labels[-1] for one in project_file(*(folder / name for name in ("labels", "target", "links")))]
+    return list(project_file(*(folder / name for name in ("labels", "target", "links"))))
 
 
 @pytest.mark.parametrize(
     ("labels", "links", "line", "tokens"),
     [
-        (JOINED, "0-0 1-1 2-2 3-3\n", 1, 4),
-        (conllu("1/a/0") + JOINED * 2, "0-0\n0-0 3-3\n1-1 3-2\n", 3, 4),
         (conllu("1/a/0") + JOINED * 2, "0-0\n0-0 2-2\n1-1 3-2\n", 0, 0),  # of half of the sentences
         (JOINED * 2, "0-0 3-3\n4-3\n", 0, 0),
         (JOINED, "\n", 0, 0),
@@ -171,6 +181,42 @@ def test_links_of_the_tokens_of_the_text_are_refused(
         return
     with pytest.raises(CorpusError, match=rf"labels:{line}: has \d words, but its links are of {tokens} tokens"):
         projected(tmp_path, labels, target, links)
+
+
+OF_TOKENS = pytest.warns(UserWarning, match="links: the links count the tokens of .*labels, not its words")
+JSONL = '{"source": ["vai", "à", "casa", "."], "target": ["w", "x", "y", "z"], "links": [[0, 0], [1, 1], [2, 2]]}\n'
+
+
+@pytest.mark.parametrize(
+    ("labels", "links", "expected"),
+    [
+        (JOINED, "0-0 1-1 2-2 3-3\n", ["VAI 0", "A 3", "CASA 1", ". 1"]),
+        (conllu("1/a/0") + JOINED * 2, "0-0\n0-0 3-3\n1-1 2-2 3-3\n", ["_ _", "A 3", "CASA _", ". _"]),
+        (JOINED, JSONL, ["VAI 0", "A 3", "CASA 1", "_ _"]),
+        (JOINED, "vai à casa .\nw x y z\n0-0 1-1\n", ["VAI 0", "A 1", "_ _", "_ _"]),
+        # What is nearest to the root is the token's, and the token stands where any of its words stood.
+        (conllu("1-3/damelo/", "1/me/2", "2/da/0", "3/lo/2", "4/ya/1"), "0-0 1-1\n", ["DA 0", "YA 1"]),
+        (conllu("1-2/a/", "1/b/3", "2/c/0", "3-4/d/", "3/e/4", "4/f/2"), "0-0 1-1\n", ["C 0", "F 1"]),
+    ],
+)  # fmt: skip
+def test_links_of_the_tokens_of_the_text(tmp_path: Path, labels: str, links: str, expected: list[str]) -> None:
+    with OF_TOKENS:
+        *_, last = projected(tmp_path, labels, "w x y z\n" * labels.count("\n\n"), links)
+    assert [f"{row[UPOS]} {row[HEAD]}" for row in last.rows][: len(expected)] == expected
+
+
+def test_a_line_says_that_links_count_tokens(tmp_path: Path) -> None:
+    """Of a pipe, too; links of words say nothing, and labels do not shift."""
+    files = write(tmp_path / "l", JOINED * 2, end=""), write(tmp_path / "t", *["Go to the house ."] * 2)
+    of_tokens, of_words = b"0-0 1-1 2-3 3-4\n" * 2, b"0-0 1-1 2-2 3-3 4-4\n" * 2
+    (tmp_path / "k").write_bytes(of_tokens)
+    for links, stdin in ((tmp_path / "k", b""), ("-", of_tokens)):
+        result = run("project", *files, links, stdin=stdin)
+        assert result.stderr == f"{links}: the links count the tokens of {files[0]}, not its words\n"
+        assert [row.split("\t")[UPOS] for row in result.stdout.splitlines()[:5]] == ["VAI", "A", "_", "CASA", "."]
+    result = run("project", *files, "-", stdin=of_words)
+    assert not result.stderr
+    assert [row.split("\t")[UPOS] for row in result.stdout.splitlines()[:5]] == ["VAI", "A", "O", "CASA", "."]
 
 
 @pytest.mark.parametrize(

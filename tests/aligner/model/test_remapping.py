@@ -13,11 +13,12 @@ import pytest
 from commands import write
 
 from aligner.model.decoding import Alignments
-from aligner.model.remapping import Retokenized, compare, shared, visible
+from aligner.model.remapping import Retokenized
 from corpora.alignment import Links
 from corpora.errors import CorpusError
 from corpora.normalize import PLAIN
 from corpora.readers import open_texts
+from corpora.same_text import compare, shared, visible
 
 LETTERS = [*"abcdeé.,'ßﬁ…中文กี", "e\u0301", "Ａ", "𝔘", "\u200b", "½"]
 
