@@ -44,10 +44,18 @@ class Aligner:
     """
 
     def __init__(
-        self, model: int = 3, score_model: int = 0, n_iterations: Sequence[int] | None = None, n_samplers: int = 3,
-        rel_iterations: float = 1.0, null_prior: float = 0.2, source_prefix_len: int = 0, source_suffix_len: int = 0,
-        target_prefix_len: int = 0, target_suffix_len: int = 0,
-    ) -> None:  # fmt: skip
+        self,
+        model: int = 3,
+        score_model: int = 0,
+        n_iterations: Sequence[int] | None = None,
+        n_samplers: int = 3,
+        rel_iterations: float = 1.0,
+        null_prior: float = 0.2,
+        source_prefix_len: int = 0,
+        source_suffix_len: int = 0,
+        target_prefix_len: int = 0,
+        target_suffix_len: int = 0,
+    ) -> None:
         if (model, score_model, n_iterations, n_samplers) != (3, 0, None, 3):
             what = "model, score_model, n_iterations and n_samplers have no effect"
             warnings.warn(f"{what}: an HMM is trained, `rel_iterations` times over the text", stacklevel=2)
@@ -55,11 +63,17 @@ class Aligner:
         self._parts = _part(source_prefix_len, source_suffix_len), _part(target_prefix_len, target_suffix_len)
 
     def align(
-        self, src_input: Iterable[str], trg_input: Iterable[str], links_filename_fwd: StrPath | None = None,
-        links_filename_rev: StrPath | None = None, scores_filename_fwd: StrPath | None = None,
-        scores_filename_rev: StrPath | None = None, priors_input: Iterable[str] | None = None, quiet: bool = True,
+        self,
+        src_input: Iterable[str],
+        trg_input: Iterable[str],
+        links_filename_fwd: StrPath | None = None,
+        links_filename_rev: StrPath | None = None,
+        scores_filename_fwd: StrPath | None = None,
+        scores_filename_rev: StrPath | None = None,
+        priors_input: Iterable[str] | None = None,
+        quiet: bool = True,
         use_gdb: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Align lines of tokens and write ``i-j`` links, source-target, and scores, one a line, the lower the better.
 
         links_filename_fwd: has at most one link for each target word, and links_filename_rev for each source word.
@@ -157,9 +171,11 @@ def _cut(priors: Priors, parts: Sequence[Callable[[str], str]]) -> Priors:
 
 
 def calculate_priors(
-    src_sentences: Iterable[str], trg_sentences: Iterable[str], fwd_alignments: Iterable[str],
+    src_sentences: Iterable[str],
+    trg_sentences: Iterable[str],
+    fwd_alignments: Iterable[str],
     rev_alignments: Iterable[str],
-) -> tuple[Counter[Any], Counter[Any], Counter[Any], Counter[Any], Counter[Any]]:  # fmt: skip
+) -> tuple[Counter[Any], Counter[Any], Counter[Any], Counter[Any], Counter[Any]]:
     """Count links, jumps forward and in reverse, and words of both languages by how many links they have.
 
     A link that is there twice counts twice. Jumps are between the links of neighbouring words that have any, from the
@@ -186,8 +202,12 @@ def calculate_priors(
 
 
 def write_priors(
-    priorsf: TextIO, priors_list: Mapping[Any, float], hmmf_priors: Mapping[int, float],
-    hmmr_priors: Mapping[int, float], ferf_priors: Mapping[Any, float], ferr_priors: Mapping[Any, float],
-) -> None:  # fmt: skip
+    priorsf: TextIO,
+    priors_list: Mapping[Any, float],
+    hmmf_priors: Mapping[int, float],
+    hmmr_priors: Mapping[int, float],
+    ferf_priors: Mapping[Any, float],
+    ferr_priors: Mapping[Any, float],
+) -> None:
     """Write the counts of `calculate_priors`."""
     priorsf.writelines(format_priors(Priors(priors_list, ferf_priors, ferr_priors, hmmf_priors, hmmr_priors)))

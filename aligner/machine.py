@@ -144,9 +144,13 @@ class AlignerTrainer(Trainer):  # type: ignore[misc]
     """
 
     def __init__(
-        self, corpus: ParallelTextCorpus, path: StrPath | None = None, model: AlignerWordAlignmentModel | None = None,
-        source_tokenizer: Tokenizer = WHITESPACE_TOKENIZER, target_tokenizer: Tokenizer = WHITESPACE_TOKENIZER,
-    ) -> None:  # fmt: skip
+        self,
+        corpus: ParallelTextCorpus,
+        path: StrPath | None = None,
+        model: AlignerWordAlignmentModel | None = None,
+        source_tokenizer: Tokenizer = WHITESPACE_TOKENIZER,
+        target_tokenizer: Tokenizer = WHITESPACE_TOKENIZER,
+    ) -> None:
         self._corpus = corpus.tokenize(source_tokenizer, target_tokenizer)
         self._path, self._owner, self._stats = path, model, TrainStats()
         self._trained: Model | None = None
@@ -155,9 +159,7 @@ class AlignerTrainer(Trainer):  # type: ignore[misc]
     def stats(self) -> TrainStats:
         return self._stats
 
-    def train(
-        self, progress: Callable[[ProgressStatus], None] | None = None, check_canceled: Cancel = None
-    ) -> None:  # fmt: skip
+    def train(self, progress: Callable[[ProgressStatus], None] | None = None, check_canceled: Cancel = None) -> None:
         """Train; both functions are called after each pass.  Raises AlignerError if there are no rows."""
 
         def tell(news: Progress) -> None:

@@ -297,8 +297,9 @@ def oddities(bitext: Bitext) -> Iterator[str]:
             yield f"the {name} has {SPACE} for spaces, as words (align text without, and give this one as `remap`)"
     pairs = [bitext[pair] for pair in np.flatnonzero(full)[:200].tolist()]
     for name, last in (
-        ("source", [pair.source_words[-1] for pair in pairs]), ("target", [pair.target_words[-1] for pair in pairs]),
-    ):  # fmt: skip
+        ("source", [pair.source_words[-1] for pair in pairs]),
+        ("target", [pair.target_words[-1] for pair in pairs]),
+    ):
         stopped = [word for word in last if _STOPPED.fullmatch(word)]
         if len(stopped) > len(last) / 3:
             yield f"the {name} has words with their full stops, like '{stopped[0]}' (`tokenize` splits them off)"

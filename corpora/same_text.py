@@ -22,15 +22,30 @@ Sides = tuple[list[Span], list[Span]]  # of our tokens, and of the others
 _MARKS: Sequence[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
     (re.compile(pattern), by)
     for pattern, by in (
-        ("@@$|</w>$", ""), ("^##", ""), ("￨.*", ""), ("^￭", ""), ("￭$", ""), ("｟mrk_[^｠]*｠", ""),
+        ("@@$|</w>$", ""),
+        ("^##", ""),
+        ("￨.*", ""),
+        ("^￭", ""),
+        ("￭$", ""),
+        ("｟mrk_[^｠]*｠", ""),
         (r"^@(\W)@$", r"\1"),
-        ("％([0-9A-Fa-f]{4})", lambda found: chr(int(found[1], 16))), ("&.*", lambda found: unescape(found[0])),
+        ("％([0-9A-Fa-f]{4})", lambda found: chr(int(found[1], 16))),
+        ("&.*", lambda found: unescape(found[0])),
     )
-]  # fmt: skip
+]
 
-_MOSES = str.maketrans({
-    "&": "&amp;", "|": "&#124;", "<": "&lt;", ">": "&gt;", "'": "&apos;", '"': "&quot;", "[": "&#91;", "]": "&#93;",
-})  # fmt: skip
+_MOSES = str.maketrans(
+    {
+        "&": "&amp;",
+        "|": "&#124;",
+        "<": "&lt;",
+        ">": "&gt;",
+        "'": "&apos;",
+        '"': "&quot;",
+        "[": "&#91;",
+        "]": "&#93;",
+    }
+)
 """What Moses' tokeniser writes for characters, which pieces of words may divide."""
 
 _BYTE = re.compile("<0x([0-9A-Fa-f]{2})>")
@@ -94,9 +109,7 @@ def _readings(token: str) -> list[str]:
     return found[::-1]
 
 
-def _unmarked(
-    text: str, tokens: Sequence[str], seen: Callable[[str], str]
-) -> tuple[list[Span] | None, int, int]:  # fmt: skip
+def _unmarked(text: str, tokens: Sequence[str], seen: Callable[[str], str]) -> tuple[list[Span] | None, int, int]:
     """The spans of tokens with marks in a text, None if it is another; how far it is the same, and at which token.
 
     seen: the characters of a token as they are in the text.

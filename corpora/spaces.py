@@ -13,10 +13,16 @@ from corpora.left_out import OtherSpaces
 _SPACES = [
     re.compile(pattern)
     for pattern in (
-        rb"\xc2[\x85\xa0]", rb"\xe1\x9a\x80", rb"\xe2(?:\x80[\x80-\x8a\xa8\xa9\xaf]|\x81\x9f)", rb"\xe3\x80\x80",
-        rb"\x1c", rb"\x1d", rb"\x1e", rb"\x1f",
+        rb"\xc2[\x85\xa0]",
+        rb"\xe1\x9a\x80",
+        rb"\xe2(?:\x80[\x80-\x8a\xa8\xa9\xaf]|\x81\x9f)",
+        rb"\xe3\x80\x80",
+        rb"\x1c",
+        rb"\x1d",
+        rb"\x1e",
+        rb"\x1f",
     )
-]  # fmt: skip
+]
 
 
 def warn_of_spaces(corpus: Corpus, texts: Sequence[TextLine]) -> None:

@@ -110,11 +110,14 @@ class Study:
         corpus = open_corpus(data / "hansards" / "train")
         return [
             Test(
-                f"Hansards English-French, {size:,} pairs", "hansards", train, dev,
+                f"Hansards English-French, {size:,} pairs",
+                "hansards",
+                train,
+                dev,
                 CorpusStatistics.from_bitext(text_with_gold(corpus, size, (*train.corpora, *dev.corpora))),
             )
             for size in self.options.sizes
-        ]  # fmt: skip
+        ]
 
     @cached_property
     def czech(self) -> Test:
@@ -218,15 +221,19 @@ def families(study: Study) -> None:
         columns = [column for column, family in enumerate(every.groups) if family in used]
         train, dev = (
             EdgeTable(
-                np.ascontiguousarray(edges.features[:, columns]), edges.lists,
+                np.ascontiguousarray(edges.features[:, columns]),
+                edges.lists,
                 tuple(edges.names[column] for column in columns),
             )
             for edges in whole
-        )  # fmt: skip
+        )
         problem = MatchingProblem.from_links(
-            train, test.train.links, regularization=0.1, preference=train.features[:, train.names.index("dice")],
+            train,
+            test.train.links,
+            regularization=0.1,
+            preference=train.features[:, train.names.index("dice")],
             fertility=Fertility(fertility, fertility),
-        )  # fmt: skip
+        )
         w = solve(problem, make_solver("bcfw"), stop=Stop(gap=1e-3, passes=200)).w
         found = decode_edges(dev, w[: len(columns)], problem.link_rewards(w))
         rows.append([name, len(columns), *in_percent(judge(test.dev.links, found.to_links()))])

@@ -87,10 +87,15 @@ def measure(prefix: str, pairs: int, workers: int) -> dict[str, float]:
     mine = usage()
     words, cells = len(bitext.source.ids) + len(bitext.target.ids), len(statistics.cooccurrence.targets)
     return {
-        "pairs": pairs, "words": words, "cells": cells, "workers": workers,
-        "client": mine[0] - before, "cpu": mine[0] - before + sum(cpu for cpu, _ in others), "client_peak": mine[1],
+        "pairs": pairs,
+        "words": words,
+        "cells": cells,
+        "workers": workers,
+        "client": mine[0] - before,
+        "cpu": mine[0] - before + sum(cpu for cpu, _ in others),
+        "client_peak": mine[1],
         "worker_peak": max((peak for _, peak in others), default=0.0),
-    } | dict(zip(("written", "read", "returned"), traffic, strict=True))  # fmt: skip
+    } | dict(zip(("written", "read", "returned"), traffic, strict=True))
 
 
 MODEL = {
@@ -146,12 +151,18 @@ def main() -> None:
             run[name] /= PASSES * 1e9
     rows = [
         [
-            f"{run['pairs']:,}", f"{run['words'] / 1e6:.1f}", f"{run['cells'] / 1e6:.1f}", run["workers"] or "none",
-            f"{run['cpu']:.0f}", f"{run['client']:.0f}", f"{run['client_peak']:.2f}", f"{run['worker_peak']:.2f}",
+            f"{run['pairs']:,}",
+            f"{run['words'] / 1e6:.1f}",
+            f"{run['cells'] / 1e6:.1f}",
+            run["workers"] or "none",
+            f"{run['cpu']:.0f}",
+            f"{run['client']:.0f}",
+            f"{run['client_peak']:.2f}",
+            f"{run['worker_peak']:.2f}",
             *(f"{run[name]:.2f}" for name in ("written", "read", "returned")),
         ]
         for run in runs
-    ]  # fmt: skip
+    ]
     header = [
         "pairs", "M words", "M cells", "workers", "CPU s", "of the client", "GiB of the client", "of a worker",
         "GB a pass: written", "read", "returned",

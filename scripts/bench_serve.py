@@ -72,9 +72,8 @@ class Load:
         run = subprocess.run([*command, self.address], env=environment, capture_output=True, text=True, check=True)
         units = {"us": 1e-3, "ms": 1.0, "s": 1e3}
         times = [
-            float(number) * units[unit]
-            for number, unit in re.findall(r"(?:50|99)%\s+([\d.]+)(us|ms|s)", run.stdout)
-        ]  # fmt: skip
+            float(number) * units[unit] for number, unit in re.findall(r"(?:50|99)%\s+([\d.]+)(us|ms|s)", run.stdout)
+        ]
         requests, rate = (re.search(what, run.stdout)[1] for what in (r"(\d+) requests in", r"Requests/sec: +([\d.]+)"))  # type: ignore[index]
         refused = re.search(r"Non-2xx or 3xx responses: (\d+)", run.stdout)
         assert not re.search("(connect|read|write) [1-9]", run.stdout), run.stdout
@@ -183,8 +182,18 @@ def main() -> None:
     def row(what: str, size: int, found: Row) -> None:
         rate, p50, p99, refused = found
         pairs = rate * size * (1 - refused)
-        rows.append([what, size, f"{rate:,.0f}", f"{pairs:,.0f}", f"{p50:.1f}", f"{p99:.1f}", f"{refused:.0%}",
-                     f"{load.memory():.0f}"])  # fmt: skip
+        rows.append(
+            [
+                what,
+                size,
+                f"{rate:,.0f}",
+                f"{pairs:,.0f}",
+                f"{p50:.1f}",
+                f"{p99:.1f}",
+                f"{refused:.0%}",
+                f"{load.memory():.0f}",
+            ]
+        )
         print(*rows[-1], flush=True)
 
     try:
@@ -197,8 +206,11 @@ def main() -> None:
         row("16 connections", 1, first := load.at_once(1, 16, seconds))
         done = first[0] * seconds
         if options.requests > done:
-            row(f"16 connections, {options.requests:,} requests later", 1,
-                load.at_once(1, 16, options.requests / first[0]))  # fmt: skip
+            row(
+                f"16 connections, {options.requests:,} requests later",
+                1,
+                load.at_once(1, 16, options.requests / first[0]),
+            )
     finally:
         load.process.terminate()
         load.process.wait()

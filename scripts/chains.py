@@ -235,12 +235,16 @@ def train_chunks(folder: Path) -> dict[str, object]:
         result = solve(problem, make_solver("bcfw"), stop=Stop(gap=1e-2, passes=60))
     point = result.trace[-1]
     return {
-        "sentences": f"{len(train):,}", "d": f"{problem.n_features:,}", "read, s": f"{read:.0f}",
-        "passes": f"{point.passes:g}", "a pass, s": f"{point.seconds / point.passes:.2f}",
-        "primal": f"{point.primal:.4f}", "relative gap": f"{point.relative_gap:.1e}",
+        "sentences": f"{len(train):,}",
+        "d": f"{problem.n_features:,}",
+        "read, s": f"{read:.0f}",
+        "passes": f"{point.passes:g}",
+        "a pass, s": f"{point.seconds / point.passes:.2f}",
+        "primal": f"{point.primal:.4f}",
+        "relative gap": f"{point.relative_gap:.1e}",
         "test error, %": f"{100 * test.problem(1.0).error(result.w):.1f}",
         "peak MiB": f"{own_peak() / 1024:.0f}",
-    }  # fmt: skip
+    }
 
 
 def main() -> None:

@@ -67,9 +67,14 @@ class Labelled:
 
     @classmethod
     def open(
-        cls, data: Path, prefixes: Iterable[str], source: str, target: str, others: Iterable[str] = (),
+        cls,
+        data: Path,
+        prefixes: Iterable[str],
+        source: str,
+        target: str,
+        others: Iterable[str] = (),
         words: str | None = None,
-    ) -> Labelled:  # fmt: skip
+    ) -> Labelled:
         """others: files of other aligners' links of these pairs.  words: see `GoldSet`."""
         corpora = tuple(open_corpus(str(data / prefix), source=source, target=target) for prefix in prefixes)
         bitext = read_bitext(corpora, Normalizer(), Normalizer())
@@ -165,9 +170,11 @@ class View:
     def weights(self) -> F64:
         """What the logistic loss learns of the set alone."""
         problem = FenchelYoungProblem.from_links(
-            self.edges, self.labelled.links, regularization=1.0 / (STRENGTH * len(self.labelled.links)),
+            self.edges,
+            self.labelled.links,
+            regularization=1.0 / (STRENGTH * len(self.labelled.links)),
             training_links=LOSSES["logistic"].links,
-        )  # fmt: skip
+        )
         return solve(problem, Newton(), stop=Stop(gap=1e-4, passes=100)).w
 
 

@@ -32,7 +32,9 @@ ALONE = 10_000
 
 GOLD_SETS: Mapping[str, GoldSet] = {
     "hansards": GoldSet(
-        ("hansards/gold-train", "hansards/gold-trial"), "en", "fr",
+        ("hansards/gold-train", "hansards/gold-trial"),
+        "en",
+        "fr",
         _sizes("hansards/train", [ALONE], [300, 1_000, 2_500, 10_000, 100_000]),
     ),
     "europarl": GoldSet(
@@ -52,7 +54,7 @@ GOLD_SETS: Mapping[str, GoldSet] = {
         (f"pud/en-{code}/gold",), "en", code, _sizes("", [100, 300, ALONE], []), words=f"pud/en-{code}/gold.words"
     )
     for code in ("ko", "ar", "fr")
-}  # fmt: skip
+}
 """The gold sets that the default weights are learnt from."""
 
 GERMAN = GoldSet(("rwth-de-en/gold",), "de", "en", (("comtrans-de-en/train", 23_580),))

@@ -151,10 +151,15 @@ def compare_passes(problem: MatchingProblem, passes: int) -> list[list[str]]:
     print(f"dual after {passes} passes: {duals['bcfw']:.9g}, of the numpy loop {loop.dual:.9g}")
     ours = taken["bcfw"]
     return [
-        [name, f"{1e3 * times[0]:.1f}", f"{1e3 * np.median(times):.1f}", f"{times[0] / ours[0]:.1f}",
-         f"{np.median(times) / np.median(ours):.1f}"]
+        [
+            name,
+            f"{1e3 * times[0]:.1f}",
+            f"{1e3 * np.median(times):.1f}",
+            f"{times[0] / ours[0]:.1f}",
+            f"{np.median(times) / np.median(ours):.1f}",
+        ]
         for name, times in taken.items()
-    ]  # fmt: skip
+    ]
 
 
 ANSWERS: tuple[dict[str, float], ...] = (

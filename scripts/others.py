@@ -37,11 +37,14 @@ def others(study: Study) -> None:
         kinds = ["neural" if name.startswith("neural") else "statistical" for name in names]
         train, dev = (
             Labelled.open(
-                study.options.data, (f"hansards/gold-{part}",), "en", "fr",
+                study.options.data,
+                (f"hansards/gold-{part}",),
+                "en",
+                "fr",
                 [f"hansards/{name.format(part)}" for name in names],
             )
             for part in ("train", "dev")
-        )  # fmt: skip
+        )
         silent = [PairLinks(frozenset(), frozenset())] * (len(labelled.links) - len(train.links))  # there are none
         train = replace(labelled, others=tuple(Links.from_pairs([*links, *silent]) for links in train.others))
         alone = ", ".join(f"{aer(dev.links, links):.2f}" for links in dev.others)

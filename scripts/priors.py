@@ -42,8 +42,10 @@ def main() -> None:
         Path(file).write_text("".join(lines[:PAIRS]), "utf-8")
     if asked.texts is not None:
         return
-    gold = [(source.decode().split(), target.decode().split())
-            for _, source, target in open_corpus(hansards / "gold-train", source="en").texts()]  # fmt: skip
+    gold = [
+        (source.decode().split(), target.decode().split())
+        for _, source, target in open_corpus(hansards / "gold-train", source="en").texts()
+    ]
     few = [(source.split(), target.split()) for source, target in zip(*(side[PAIRS:] for side in sides), strict=True)]
     few += gold
 

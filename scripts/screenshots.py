@@ -50,8 +50,9 @@ def write_report(folder: Path) -> Path:
 @contextmanager
 def serve_annotation(folder: Path) -> Iterator[str]:
     """The address of a page on which twelve of fifty pairs have been accepted."""
+    from aligner.pages.annotate.annotation import read_text
     from aligner.pages.annotate.app import HOST, application
-    from aligner.pages.annotate.session import Session, model_of_text, read_text
+    from aligner.pages.annotate.session import Session, model_of_text
     from aligner.pages.http import Server, listen
     from aligner.progress import ignore
     from corpora.readers import open_texts

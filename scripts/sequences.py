@@ -63,9 +63,13 @@ class Sequences:
     def problem(self, regularization: float, *, biases: bool = False) -> ChainProblem:
         """The structured SVM of these sequences; labels that the training text lacks are the first one there."""
         return ChainProblem.of(
-            self.features, np.maximum(self.labels, 0), self.lengths, regularization=regularization, biases=biases,
+            self.features,
+            np.maximum(self.labels, 0),
+            self.lengths,
+            regularization=regularization,
+            biases=biases,
             n_labels=len(self.label_names),
-        )  # fmt: skip
+        )
 
 
 def read_letters(path: str | Path) -> Sequences:

@@ -218,9 +218,15 @@ def draw_zig_zag(path: Path) -> None:
             seen.append(at.x)
 
         found = minimize(
-            lambda x: ((x - goal) ** 2).sum(), lambda x: 2.0 * (x - goal), lambda g: triangle[np.argmin(triangle @ g)],
-            start=triangle[0], step=step, gap=1e-9, passes=40, callback=keep,
-        )  # fmt: skip
+            lambda x: ((x - goal) ** 2).sum(),
+            lambda x: 2.0 * (x - goal),
+            lambda g: triangle[np.argmin(triangle @ g)],
+            start=triangle[0],
+            step=step,
+            gap=1e-9,
+            passes=40,
+            callback=keep,
+        )
         place.fill(*triangle.T, color=SKY, alpha=0.15)
         for size in (0.15, 0.35, 0.6, 0.9):
             place.add_patch(plt.Circle(goal, size, fill=False, color=GREY, alpha=0.4, linewidth=0.7))
@@ -233,9 +239,14 @@ def draw_zig_zag(path: Path) -> None:
     lines = ("decreasing", Forward(line_search=False), GREY), ("line search", Forward(), BLUE)
     for name, step, colour in (*lines, ("away", Away(), GREEN), ("pairwise", Pairwise(), PINK)):
         found = minimize(
-            lambda x: 0.5 * ((x - far) ** 2).sum(), lambda x: x - far, lambda g: -np.sign(g),
-            start=np.ones(15), step=step, gap=1e-9, passes=2000,
-        )  # fmt: skip
+            lambda x: 0.5 * ((x - far) ** 2).sum(),
+            lambda x: x - far,
+            lambda g: -np.sign(g),
+            start=np.ones(15),
+            step=step,
+            gap=1e-9,
+            passes=2000,
+        )
         axes[2].plot(range(1, len(found.trace) + 1), [point.gap for point in found.trace], color=colour, label=name)
     axes[2].set(xscale="log", yscale="log", ylim=(1e-8, None), xlabel="steps", ylabel="certified gap")
     axes[2].set_title("(c) a cube of 15 dimensions", loc="left", fontsize=9, fontweight="bold")

@@ -133,10 +133,14 @@ def matching_field(about: str, problem: MatchingProblem, n: int) -> Field:
 
 def _log_matchings(J: int, K: int) -> float:
     """log of Σ_m C(J, m) C(K, m) m!: the matchings of all edges."""
-    return float(np.logaddexp.reduce([
-        lgamma(J + 1) - lgamma(J - m + 1) + lgamma(K + 1) - lgamma(K - m + 1) - lgamma(m + 1)
-        for m in range(min(J, K) + 1)
-    ]))  # fmt: skip
+    return float(
+        np.logaddexp.reduce(
+            [
+                lgamma(J + 1) - lgamma(J - m + 1) + lgamma(K + 1) - lgamma(K - m + 1) - lgamma(m + 1)
+                for m in range(min(J, K) + 1)
+            ]
+        )
+    )
 
 
 def matchings_field(n: int, data: Path | None) -> Field:

@@ -63,28 +63,45 @@ def bounds(race: Race) -> dict[str, tuple[str, str, str, str, float, float]]:
     of_one = ("maximisation", "duality gap, mean", "R² / (λε)", square, 1.0)
     return {
         "extragradient, projection entropic": (
-            "dual extragradient", "Bregman projection", "saddle point gap", "n R log\\|Y\\| / (λε)",
-            n * R * answers / value, 1.0,
+            "dual extragradient",
+            "Bregman projection",
+            "saddle point gap",
+            "n R log\\|Y\\| / (λε)",
+            n * R * answers / value,
+            1.0,
         ),
         "exponentiated-gradient": (
-            "online exponentiated gradient", "expectation", "dual error, mean", "(n + log\\|Y\\|) R² / (λε)",
-            (n + answers) * square, 1.0,
+            "online exponentiated gradient",
+            "expectation",
+            "dual error, mean",
+            "(n + log\\|Y\\|) R² / (λε)",
+            (n + answers) * square,
+            1.0,
         ),
         "excessive-gap": (
-            "excessive gap reduction", "expectation", "duality gap", "n R √(log\\|Y\\| / (λε))",
-            n * R * (answers / value) ** 0.5, 0.5,
+            "excessive gap reduction",
+            "expectation",
+            "duality gap",
+            "n R √(log\\|Y\\| / (λε))",
+            n * R * (answers / value) ** 0.5,
+            0.5,
         ),
         "cutting-plane": ("BMRM, 1-slack SVM-struct", *batch),
         "frank-wolfe": ("–", *batch),
         f"{SSG}, average none": (
-            "stochastic subgradient", "maximisation", "primal error, likely", "Õ(R² / (λε))", square, 1.0,
+            "stochastic subgradient",
+            "maximisation",
+            "primal error, likely",
+            "Õ(R² / (λε))",
+            square,
+            1.0,
         ),
         SSG: ("–", "maximisation", "primal error, mean", "R² / (λε)", square, 1.0),
         "bcfw": ("this paper", *of_one),
         "bcfw, average weighted": ("this paper", *of_one),
         "bcfw-gap": ("–", *of_one),
         "bcfw-pairwise": ("–", "maximisation", "duality gap, mean", "log(1/ε)", inf, 0.0),
-    }  # fmt: skip
+    }
 
 
 def rates(race: Race, gaps: tuple[float, ...] = (0.3, 0.1, 0.03, 0.01)) -> str:

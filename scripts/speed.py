@@ -153,9 +153,11 @@ def ours(text: Text, data: Path, folder: Path) -> dict[str, Run]:
         "align -m, counts": execute((*align, "-m", counts), folder / "counts.links"),
     }
     for name, file in (
-        ("align SRC TGT", links), ("align --unsupervised", folder / "bare.links"),
-        ("align -m", folder / "learnt.links"), ("align -m, counts", folder / "counts.links"),
-    ):  # fmt: skip
+        ("align SRC TGT", links),
+        ("align --unsupervised", folder / "bare.links"),
+        ("align -m", folder / "learnt.links"),
+        ("align -m, counts", folder / "counts.links"),
+    ):
         runs[name] = judged(runs[name], text, file)
     return runs
 

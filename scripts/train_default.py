@@ -82,8 +82,9 @@ class Judged:
         ours = seen.labelled.aer(found.to_links())
         print(
             f"{seen.gold:14} {seen.pairs:8,} {seen.unsupervised:8.2f} {errors[0]:8.2f} {ours:8.2f} {errors.min():8.2f}"
-            f" at {OFFSETS[errors.argmin()]:.1f}, best threshold {best:.2f}", flush=True,
-        )  # fmt: skip
+            f" at {OFFSETS[errors.argmin()]:.1f}, best threshold {best:.2f}",
+            flush=True,
+        )
         row = {
             "gold": seen.gold, "pairs": seen.pairs, "unsupervised": round(seen.unsupervised, 2),
             "default": round(ours, 2),

@@ -53,10 +53,12 @@ SLOW = {
 }  # fmt: skip
 LONGEST, LONGEST_TEST = 350, 400
 MOST_PARAMETERS, MOST_OPTIONS = 8, 29
-MOST_TOKENS = {"product": 204_220, "library": 71_190, "tests": 350_140, "scripts": 51_860}
+MOST_TOKENS = {"product": 204_250, "library": 71_190, "tests": 350_360, "scripts": 51_870}
 """Of Python: names, operators, numbers and strings, as packing makes fewer lines of more tokens. These bounds fall; a
 line of docs/decisions.md says for what one was raised, and what left for it.
 """
+FOLDERS = "aligner", "corpora", "features", "tests", "scripts"
+LITERALS = ast.Dict, ast.List, ast.Tuple, ast.Set
 MOST_OF_PAGES = 4230  # lines of scripts, styles and templates
 
 TREES = {
@@ -210,7 +212,7 @@ def test_commands_have_few_options() -> None:
 
 
 def test_files_are_short() -> None:
-    for folder in ("aligner", "corpora", "features", "tests", "scripts"):
+    for folder in FOLDERS:
         longest = LONGEST_TEST if folder == "tests" else LONGEST
         files = [path for path in (ROOT / folder).rglob("*.*") if path.suffix in (".py", ".js", ".ts", ".css", ".html")]
         lines = {path: len(path.read_text("utf-8").splitlines()) for path in files}
@@ -220,13 +222,28 @@ def test_files_are_short() -> None:
 def test_the_house_grows_no_further() -> None:
     kinds = tokenize.NAME, tokenize.OP, tokenize.NUMBER, tokenize.STRING
     tokens = Counter[str]()
-    for folder in ("aligner", "corpora", "features", "tests", "scripts"):
+    for folder in FOLDERS:
         for path in (ROOT / folder).rglob("*.py"):
             module = path.relative_to(ROOT).with_suffix("").as_posix().replace("/", ".")
             half = folder if folder in MOST_TOKENS else "library" if within(module, LIBRARY) else "product"
             with path.open("rb") as file:
                 tokens[half] += sum(one.type in kinds for one in tokenize.tokenize(file.readline))
     assert {half: n for half, n in tokens.items() if n > MOST_TOKENS[half]} == {}
+
+
+def test_only_tables_of_data_are_laid_out_by_hand() -> None:
+    """Values of names, and cases of tests; all else is as ruff formats it."""
+    wrong = []
+    for path in (path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")):
+        lines = path.read_text("utf-8").splitlines()
+        marked = {number for number, line in enumerate(lines, 1) if line.endswith("# fmt: " + "skip")}
+        for node in ast.walk(ast.parse("\n".join(lines))) if marked else ():
+            if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, LITERALS):
+                marked.discard(node.end_lineno or 0)
+            elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+                marked -= {one.end_lineno for one in node.decorator_list}
+        wrong += [f"{path}:{number}" for number in sorted(marked)]
+    assert not wrong
 
 
 def test_the_pages_stay_small() -> None:

@@ -24,9 +24,11 @@ def test_aligning_and_training(sample: Path, tmp_path: Path) -> None:
     assert len(links) == len(first.scores)
     told: list[str] = []
     training: aligner.Training = aligner.train(
-        str(sample / "train"), learn=aligner.LearnSettings(cross_validate=0), count=aligner.CountSettings(sample=200),
+        str(sample / "train"),
+        learn=aligner.LearnSettings(cross_validate=0),
+        count=aligner.CountSettings(sample=200),
         hooks=aligner.Hooks(on_progress=lambda news: told.append(news.stage)),
-    )  # fmt: skip
+    )
     model: aligner.Model = training.model
     model.save(tmp_path / "M")
     again = aligner.load(tmp_path / "M").align(["a", "house"], ["une", "maison"])

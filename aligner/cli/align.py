@@ -79,9 +79,13 @@ def align_alone(source: str, target: str | None, settings: AlignSettings, writer
 
 
 def align_with_model(
-    source: str, target: str | None, settings: AlignSettings, skipping: "Skipping", writer: Writer,
+    source: str,
+    target: str | None,
+    settings: AlignSettings,
+    skipping: "Skipping",
+    writer: Writer,
     blocks: "PartialOutput | None" = None,
-) -> Sequence[int]:  # fmt: skip
+) -> Sequence[int]:
     """Align a text, or standard input as it arrives; returns what `Writer.write` does.
 
     blocks: the output to write into, or to go on with.
@@ -163,7 +167,7 @@ def align_shard(texts: Sequence[str | None], settings: AlignSettings, output: Ou
 
 def _take_up(
     blocks: "PartialOutput", corpus: "Corpus", model: str, text: str, settings: AlignSettings, output: Output
-) -> None:  # fmt: skip
+) -> None:
     """Begin the blocks, or go on with the blocks that are there.  text: a digest."""
     if not corpus.can_be_read_twice:
         raise SettingError("--resume needs a text that can be read again (give a file, not a pipe)")
@@ -174,9 +178,13 @@ def _take_up(
 
 
 def align_without_model(
-    source: str, target: str | None, settings: AlignSettings, skipping: "Skipping", writers: Sequence[Writer],
+    source: str,
+    target: str | None,
+    settings: AlignSettings,
+    skipping: "Skipping",
+    writers: Sequence[Writer],
     on_statistics: "Callable[[CorpusStatistics], object]" = ignore,
-) -> None:  # fmt: skip
+) -> None:
     """Align a text by its own statistics and write its links; further writers get the links of either direction.
 
     on_statistics: called with those of the text.

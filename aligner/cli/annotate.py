@@ -55,7 +55,8 @@ def annotate(
             raise SettingError(f"{what} (pip install starlette uvicorn)") from error
         from aligner.cli.inputs import open_for_model, with_others
         from aligner.model.model import load
-        from aligner.pages.annotate.session import Session, model_of_text, read_text
+        from aligner.pages.annotate.annotation import read_text
+        from aligner.pages.annotate.session import Session, model_of_text
         from corpora.readers import open_text
 
         if model is None:
@@ -68,9 +69,15 @@ def annotate(
         listening = opened.enter_context(listen(HOST, port))
         loaded = model_of_text(corpus, settings, show, tell_fit(quiet)) if model is None else loaded
         session = Session(
-            read_text(corpus, loaded), loaded, output, annotator=annotator, order=order, seed=seed, number=number,
+            read_text(corpus, loaded),
+            loaded,
+            output,
+            annotator=annotator,
+            order=order,
+            seed=seed,
+            number=number,
             learns=model is None,
-        )  # fmt: skip
+        )
         opened.pop_all()
     token, port = secrets.token_urlsafe(16), listening.getsockname()[1]
     serving = Server(application(session, token, port), say, log_level="critical")

@@ -45,9 +45,13 @@ def _outlive_others() -> None:
 
 
 def align_on_cluster(
-    source: str, target: str | None, settings: AlignSettings, skipping: Skipping, writer: Writer,
+    source: str,
+    target: str | None,
+    settings: AlignSettings,
+    skipping: Skipping,
+    writer: Writer,
     align_shard: Callable[..., Sequence[int]],
-) -> None:  # fmt: skip
+) -> None:
     """Let workers align shards of a text, each into a file in a folder beside the output, and join the files.
 
     align_shard: called by a worker with texts, settings and an output; returns what `Writer.write` does.
@@ -65,11 +69,12 @@ def align_on_cluster(
         settings = replace(settings, model=str(Path(model).resolve()))
         calls = [
             (
-                [*files, None][:2], replace(settings, shard=(n, shards)),
+                [*files, None][:2],
+                replace(settings, shard=(n, shards)),
                 Output(str(folder / f"{n}"), output.format, quiet=True),
             )
             for n in range(1, shards + 1)
-        ]  # fmt: skip
+        ]
         total = [0, 0, 0, 0]
         with connection.connect(str(output.cluster)) as connected:
             for _, counts in connected.run(align_shard, calls):

@@ -12,7 +12,7 @@ from aligner.cli.options import (
     data_option,
     named_files,
     output_option,
-)  # fmt: skip
+)
 from aligner.progress import progress_bar
 from corpora.reading import Reading
 
@@ -41,7 +41,13 @@ def evaluate(
         from aligner.evaluation.tables import format_evaluations
 
         results = compare(
-            gold, files, names=names, text=text, base=base, all_pairs=all_pairs,
-            **intervals.given(), **vars(reading),
-        )  # fmt: skip
+            gold,
+            files,
+            names=names,
+            text=text,
+            base=base,
+            all_pairs=all_pairs,
+            **intervals.given(),
+            **vars(reading),
+        )
     print(format_evaluations(results, format_))

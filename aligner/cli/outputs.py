@@ -108,9 +108,13 @@ class Writer:
     began: float = field(default_factory=time.monotonic)
 
     def write(
-        self, normalizers: "Normalizers", parts: "Iterable[tuple[Sequence[TextLine], Alignments]]", pairs: int | None,
-        other: "Retokenized | None" = None, languages: "Languages" = (None, None),
-    ) -> Sequence[int]:  # fmt: skip
+        self,
+        normalizers: "Normalizers",
+        parts: "Iterable[tuple[Sequence[TextLine], Alignments]]",
+        pairs: int | None,
+        other: "Retokenized | None" = None,
+        languages: "Languages" = (None, None),
+    ) -> Sequence[int]:
         """Write the links of texts as they are found; returns the pairs, links, words and linked words.
 
         pairs: their number, if known.  other: the text of `Output.remap`.  languages: of the texts.

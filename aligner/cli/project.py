@@ -168,9 +168,15 @@ class _Tally:
 
 
 def _project_markup(
-    document: "Document", links: str | None, gold: str | None, unsure: str | None, examples: str | None,
-    corrected: str | None, settings: AlignSettings, how: tuple[str, bool, bool],
-) -> None:  # fmt: skip
+    document: "Document",
+    links: str | None,
+    gold: str | None,
+    unsure: str | None,
+    examples: str | None,
+    corrected: str | None,
+    settings: AlignSettings,
+    how: tuple[str, bool, bool],
+) -> None:
     output, force, quiet = how
     if links is not None:
         refuse_idle("on links (leave LINKS out)", model=settings.model, dictionary=settings.dictionary)

@@ -113,7 +113,7 @@ def terms(
 
 def _write(
     file: IO[bytes], end: str, found: "Sequence[Term]", pairs: "Iterable[Pair]", languages: tuple[str, str], name: str
-) -> None:  # fmt: skip
+) -> None:
     """Write terms as the end of the name says.  pairs: of the text.  name: of the corpus."""
     if end == "html":
         from aligner.pages.terms import write_page
@@ -135,9 +135,13 @@ def _write(
 
         rows = (
             (
-                *term[:3], round(term.given_source, 4), round(term.given_target, 4), round(term.score, 2),
-                " | ".join(map(" – ".join, term.forms)), " ".join(str(number) for number, _ in term.places),
+                *term[:3],
+                round(term.given_source, 4),
+                round(term.given_target, 4),
+                round(term.score, 2),
+                " | ".join(map(" – ".join, term.forms)),
+                " ".join(str(number) for number, _ in term.places),
             )
             for term in found
-        )  # fmt: skip
+        )
         write_rows(file, end, _TERMS, rows)

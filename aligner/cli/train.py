@@ -78,9 +78,11 @@ def train(
 
     training = None
     with (
-        spilling_beside(model), skipping_pairs(skip) as skipping, progress_bar(to.quiet) as show,
+        spilling_beside(model),
+        skipping_pairs(skip) as skipping,
+        progress_bar(to.quiet) as show,
         ExitStack() as connected,
-    ):  # fmt: skip
+    ):
         from aligner.model.model import load
         from aligner.model.streaming import rereadable
         from aligner.training.figures import format_audit, format_interruption, format_training, summarize_training

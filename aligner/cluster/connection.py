@@ -101,9 +101,14 @@ def connect(address: str) -> Iterator[Connection]:
             try:
                 with _quiet_trackers():
                     cluster = LocalCluster(
-                        n_workers=int(number), threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0",
-                        memory_limit=0, silence_logs=logging.CRITICAL, env=_UNOBSERVED,
-                    )  # fmt: skip
+                        n_workers=int(number),
+                        threads_per_worker=1,
+                        processes=True,
+                        dashboard_address="127.0.0.1:0",
+                        memory_limit=0,
+                        silence_logs=logging.CRITICAL,
+                        env=_UNOBSERVED,
+                    )
             except RuntimeError as error:
                 raise ClusterError(f"{address}: a worker ended while it started (run the command again)") from error
             where = opened.enter_context(cluster)

@@ -99,9 +99,11 @@ class _Shards:
         assert self.cells is not None
         state = str(self.engine.folder / next(self.engine.names))
         weights = {"forward": chain.forward, "reverse": chain.reverse}
-        save(state, {name: array for name, array in emissions._asdict().items() if name != "cells"} | {
-            f"{side}.{name}": array for side, of in weights.items() for name, array in of._asdict().items()
-        })  # fmt: skip
+        save(
+            state,
+            {name: array for name, array in emissions._asdict().items() if name != "cells"}
+            | {f"{side}.{name}": array for side, of in weights.items() for name, array in of._asdict().items()},
+        )
         save(f"{state}.cells", emissions.cells)
         shards = [shard for shard in self.shards if batch is None or shard.batch == batch]
         how = self.cells, state, (chain.uniform, chain.p0), hmm, counts.cells.shape[1]

@@ -102,9 +102,11 @@ def expect(shard: Shard, cells: str, state: str, chain: tuple[float, float], hmm
         JumpWeights(*(found[f"{side}.{name}"] for name in JumpWeights._fields)) for side in ("forward", "reverse")
     )
     counts = Counts(
-        np.zeros((len(every) + 1, columns)), DirectionCounts(np.zeros(shard.sizes[1]), jumps.new_jumps(forward.groups)),
-        DirectionCounts(np.zeros(shard.sizes[0]), jumps.new_jumps(reverse.groups)), np.zeros(2),
-    )  # fmt: skip
+        np.zeros((len(every) + 1, columns)),
+        DirectionCounts(np.zeros(shard.sizes[1]), jumps.new_jumps(forward.groups)),
+        DirectionCounts(np.zeros(shard.sizes[0]), jumps.new_jumps(reverse.groups)),
+        np.zeros(2),
+    )
     text = Chunks(bitext, chunks, 1)
     text.use(every)
     text.add(emissions, Chain(forward, reverse, *chain), hmm, None, counts)

@@ -45,9 +45,12 @@ class Projected(NamedTuple):
 
 
 def project(
-    pairs: Iterable[tuple[str, str]], markup: str = "html", *, model: Model | None = None,
+    pairs: Iterable[tuple[str, str]],
+    markup: str = "html",
+    *,
+    model: Model | None = None,
     settings: AlignSettings = AlignSettings(),
-) -> list[Projected]:  # fmt: skip
+) -> list[Projected]:
     """Carry the inline markup of sources to their targets, as the command ``aligner project`` does.
 
         >>> [found] = aligner.project([("A <b>red</b> house", "Une maison rouge")], model=model)   # doctest: +SKIP
@@ -95,9 +98,13 @@ def carried(
 
 
 def align_document(
-    document: Document, settings: AlignSettings = AlignSettings(), skipping: Skipping | None = None, *,
-    on_progress: Callable[[Progress], None] = ignore, on_dictionary: Callable[[Fit], None] = ignore,
-) -> Iterator[Links]:  # fmt: skip
+    document: Document,
+    settings: AlignSettings = AlignSettings(),
+    skipping: Skipping | None = None,
+    *,
+    on_progress: Callable[[Progress], None] = ignore,
+    on_dictionary: Callable[[Fit], None] = ignore,
+) -> Iterator[Links]:
     """Align the segments of a document, with the model of the settings, or by the text itself.
 
     Raises CorpusError on a broken document, or a model that cannot be used.

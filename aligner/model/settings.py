@@ -14,9 +14,18 @@ from corpora.settings import changed, check, choices, refuse_pairs, same, settin
 Candidates = Literal["likely", "all"]
 LongPairs = Literal["empty", "drop", "error"]
 Symmetrization = Literal[
-    "forward", "reverse", "intersection", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and",
-    "intersect", "gd", "gdf", "gdfa",
-]  # fmt: skip
+    "forward",
+    "reverse",
+    "intersection",
+    "union",
+    "grow-diag",
+    "grow-diag-final",
+    "grow-diag-final-and",
+    "intersect",
+    "gd",
+    "gdf",
+    "gdfa",
+]
 Decoding = Literal["assignment", Symmetrization]
 
 THRESHOLD = 0.5
@@ -126,9 +135,10 @@ class AlignSettings:
     null: float = setting(0.2, "Prior probability that a word translates nothing; the higher, the fewer links.")
     iterations: int = setting(1, "Passes of the HMM over the text, for each lexicon.", least=1, most=1000)
     seconds: float = setting(
-        inf, "Learn no longer from the text; a minimum is done in any case, and the result depends on the machine.",
+        inf,
+        "Learn no longer from the text; a minimum is done in any case, and the result depends on the machine.",
         least=0,
-    )  # fmt: skip
+    )
     source: str | None = same(Reading, "source")
     target: str | None = same(Reading, "target")
     untranslated: bool = same(Reading, "untranslated")

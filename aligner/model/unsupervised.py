@@ -57,9 +57,12 @@ Parts = Iterator[tuple[list[TextLine], Alignments]]
 
 
 def estimate(
-    bitext: Bitext, settings: AlignSettings = AlignSettings(), *, priors: TranslationModel | None = None,
+    bitext: Bitext,
+    settings: AlignSettings = AlignSettings(),
+    *,
+    priors: TranslationModel | None = None,
     on_progress: Callable[[Progress], None] = ignore,
-) -> TranslationModel:  # fmt: skip
+) -> TranslationModel:
     """Train translation models of a bitext.  on_progress: called after each pass."""
     chosen = _settings(bitext, settings, priors)
     return train_translation(bitext, chosen, priors=priors, on_pass=tell_passes(on_progress))
@@ -114,9 +117,14 @@ class OwnText:
 
     @classmethod
     def of(
-        cls, text: Corpus | Bitext, settings: AlignSettings, *, keep: bool = False,
-        on_progress: Callable[[Progress], None] = ignore, on_dictionary: Callable[[Fit], None] = ignore,
-    ) -> "OwnText":  # fmt: skip
+        cls,
+        text: Corpus | Bitext,
+        settings: AlignSettings,
+        *,
+        keep: bool = False,
+        on_progress: Callable[[Progress], None] = ignore,
+        on_dictionary: Callable[[Fit], None] = ignore,
+    ) -> "OwnText":
         """Read a corpus, and what else the settings name.  keep: its lines are needed with their alignments.
 
         on_dictionary: called with how each dictionary fits the text.

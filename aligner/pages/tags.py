@@ -25,13 +25,21 @@ def write_page(
         ]
         shown.append(
             {
-                "pair": pair, "line": segment.line, "name": segment.name, "tags": tags, "tokens": segment.target.tokens,
+                "pair": pair,
+                "line": segment.line,
+                "name": segment.name,
+                "tags": tags,
+                "tokens": segment.target.tokens,
                 "sides": (segment.source.text, segment.target.text),
             }
-        )  # fmt: skip
+        )
     unsure.sort()
     data = {"segments": shown, "unsure": unsure, "languages": [*map(language_code, languages)]}
     return render(
-        "tags.html", data, module="tags.js", styles=("drawing.css", "page.css", "tags.css"),
-        title=f"Unsure tags of {name}", about=counted(len(unsure), "tag"),
-    )  # fmt: skip
+        "tags.html",
+        data,
+        module="tags.js",
+        styles=("drawing.css", "page.css", "tags.css"),
+        title=f"Unsure tags of {name}",
+        about=counted(len(unsure), "tag"),
+    )

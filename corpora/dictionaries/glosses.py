@@ -18,8 +18,11 @@ _CJK = "\u2e80-\u9fff\U00020000-\U0003ffff"
 _SOMEBODY = r"\b(?:sb|sth|smb|smth|sg|sy|jdn|jdm|jds|jd|etw|v[mk]i\w{0,5}|somebody|something|someone)\b\.?(?:['’]s\b)?"
 _MARK = re.compile(r"[^\w '’-]")
 _BEGINNINGS = "to ", "or ", "see ", "surname ", " "
-_WORDS_FOR = {one + end for one in "sb sth smb smth sg sy jdn jdm jds jd etw somebody something someone".split()
-              for end in ("", "'s", "’s")}  # fmt: skip
+_WORDS_FOR = {
+    one + end
+    for one in "sb sth smb smth sg sy jdn jdm jds jd etw somebody something someone".split()
+    for end in ("", "'s", "’s")
+}
 _TAG = re.compile(r"\s*(?<!\S)\([^()]*\)(?=[\s,;]|$)|\s*<[^<>]*>(?=[\s,;]|$)|(?<!\S)\[[^\[\]]*\]\s+")
 _NOTE = re.compile(
     r"\s*(?:CL:|(?:Synonym|Antonym|Note|see|See)s?:|(?:\w+ ){0,3}variant of |abbr\. |also (?:written|pr\.)"

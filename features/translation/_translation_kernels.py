@@ -150,22 +150,37 @@ def infer(text, edge_offsets, by_row, null, weights, uniform, p0, hmm, lattice, 
 
 
 def infer_both(
-    pairs: Pairs, null: tuple[F32, F32], chain: Chain, hmm: bool, values: F32,
+    pairs: Pairs,
+    null: tuple[F32, F32],
+    chain: Chain,
+    hmm: bool,
+    values: F32,
     moves: Sequence[lattices.Moves] | None = None,
-) -> F64:  # fmt: skip
+) -> F64:
     """`infer` in both directions, values (2, E); returns the log likelihoods (2, n).
 
     null: of target words, then of source words.
     """
     lattice = make_lattice(pairs.shapes.T.ravel(), pairs.shapes.T[::-1].ravel())  # one for both
     none, weights = make_moves(0, 0, False), (chain.forward, chain.reverse)
-    return np.stack([
-        infer(
-            text, pairs.edge_offsets, reverse == 1, null[reverse], weights[reverse], chain.uniform,
-            chain.p0, hmm, lattice, none if moves is None else moves[reverse], values[reverse],
-        )
-        for reverse, text in enumerate(pairs.directions)
-    ])  # fmt: skip
+    return np.stack(
+        [
+            infer(
+                text,
+                pairs.edge_offsets,
+                reverse == 1,
+                null[reverse],
+                weights[reverse],
+                chain.uniform,
+                chain.p0,
+                hmm,
+                lattice,
+                none if moves is None else moves[reverse],
+                values[reverse],
+            )
+            for reverse, text in enumerate(pairs.directions)
+        ]
+    )
 
 
 @compiled

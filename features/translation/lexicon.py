@@ -233,9 +233,19 @@ def estimate(levels: Sequence[Level], counts: F64) -> list[Table]:
 
 @compiled
 def _smooth(
-    row_offsets, targets, counts, parents, likeness, above, source_shares, target_shares, weight,
-    out, source_scale, target_scale,
-):  # fmt: skip
+    row_offsets,
+    targets,
+    counts,
+    parents,
+    likeness,
+    above,
+    source_shares,
+    target_shares,
+    weight,
+    out,
+    source_scale,
+    target_scale,
+):
     """Compute the arrays of a `Table` from a `Level` and its Sides.  above: cells of the coarser Table."""
     last = counts.shape[1] - 1
     top = len(parents) == 0
@@ -327,9 +337,13 @@ def back_off(at, cells, sources, targets, source, target, table, weight, spellin
         other = weight * source.shares[e] * reverse[x]
         if spelling > 0.0:
             like = spelling * likeness_of(
-                source.letters, source.bounds[e], source.bounds[e + U(1)],
-                target.letters, target.bounds[f], target.bounds[f + U(1)],
-            )  # fmt: skip
+                source.letters,
+                source.bounds[e],
+                source.bounds[e + U(1)],
+                target.letters,
+                target.bounds[f],
+                target.bounds[f + U(1)],
+            )
             one += like
             other += like
         forward[x] = max(one * source.scale[e], TINY)

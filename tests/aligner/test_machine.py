@@ -49,8 +49,10 @@ def test_its_links_are_those_of_the_command(trained: Any, sample: Path, tmp_path
 
     model, told = trained
     pairs = pairs_of(sample / "test")
-    found = [{(int(i), int(j)) for i, j in zip(*matrix._matrix.nonzero(), strict=True)}
-             for matrix in model.align_batch(pairs)]  # fmt: skip
+    found = [
+        {(int(i), int(j)) for i, j in zip(*matrix._matrix.nonzero(), strict=True)}
+        for matrix in model.align_batch(pairs)
+    ]
     with pytest.warns(UserWarning, match="default weights"):
         ours = aligner.train([f"{sample}/train.en", f"{sample}/train.fr"]).model
     assert found == [set(alignment) for alignment in ours.align_many(pairs)]

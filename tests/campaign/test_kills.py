@@ -119,12 +119,14 @@ def test_limits(inputs: Round, whole: Path, tmp_path: Path, full: Path | None) -
     for number, rng in inputs.numbered():
         name = rng.choice(list(COMMANDS))
         folder, command = copied(whole, tmp_path / f"{number}"), COMMANDS[name].split()
-        limit, size = rng.choice([
-            (resource.RLIMIT_FSIZE, rng.choice([4_096, 20_000, 200_000])),
-            (resource.RLIMIT_NOFILE, rng.randrange(6, 40)),
-            (resource.RLIMIT_AS, rng.choice([900, 1500, 3000]) << 20),
-            (None, 0),
-        ])  # fmt: skip
+        limit, size = rng.choice(
+            [
+                (resource.RLIMIT_FSIZE, rng.choice([4_096, 20_000, 200_000])),
+                (resource.RLIMIT_NOFILE, rng.randrange(6, 40)),
+                (resource.RLIMIT_AS, rng.choice([900, 1500, 3000]) << 20),
+                (None, 0),
+            ]
+        )
         if limit is None and full is not None:
             for path in full.iterdir():
                 path.unlink()

@@ -256,8 +256,10 @@ def files(once: Any, sample: Path, priors: Path) -> Path:
             write(folder / f"{name}.both", *map(" ||| ".join, zip(sides["en"], sides["fr"], strict=True)))
             for end in ("en", "fr") if name == "t" else ():
                 write(folder / f"pieces.{end}", *(re.sub(r"(\w\w)(\w)", r"\1 \2", line) for line in sides[end]))
-            units = (f'<unit><segment state="initial"><source>{e}</source><target>{f}</target></segment></unit>'
-                     for e, f in zip(*(map(escape, sides[end]) for end in ("en", "fr")), strict=True))  # fmt: skip
+            units = (
+                f'<unit><segment state="initial"><source>{e}</source><target>{f}</target></segment></unit>'
+                for e, f in zip(*(map(escape, sides[end]) for end in ("en", "fr")), strict=True)
+            )
             xliff = (
                 '<xliff xmlns="urn:oasis:names:tc:xliff:document:2.0" version="2.0" srcLang="en" trgLang="fr"><file>'
             )

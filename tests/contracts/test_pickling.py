@@ -96,8 +96,10 @@ def test_solvers_and_results(
     unused = way(problem)
     first = run(problem, configuration.solver, passes=2)
     for again in (
-        run(unused, way(configuration.solver), passes=2), run(way(problem), configuration.solver, passes=2), way(first),
-    ):  # fmt: skip
+        run(unused, way(configuration.solver), passes=2),
+        run(way(problem), configuration.solver, passes=2),
+        way(first),
+    ):
         assert again.w.tobytes() == first.w.tobytes()
         assert (again.status, again.signature, again.notes) == (first.status, first.signature, first.notes)
 

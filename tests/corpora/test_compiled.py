@@ -66,9 +66,13 @@ class Program:
             name: value for name, value in os.environ.items() if name not in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME")
         }
         run = subprocess.run(
-            [sys.executable, "-c", CALL.format(record=record)], capture_output=True, text=True,
-            cwd="/", env={**inherited, **nowhere, **given}, preexec_fn=obey_permissions,
-        )  # fmt: skip
+            [sys.executable, "-c", CALL.format(record=record)],
+            capture_output=True,
+            text=True,
+            cwd="/",
+            env={**inherited, **nowhere, **given},
+            preexec_fn=obey_permissions,
+        )
         assert run.returncode == 0, run.stderr
         value, hits, path = run.stdout.split()
         return float(value), int(hits), Path(path), [line for line in run.stderr.splitlines() if "Warning" in line]

@@ -140,7 +140,7 @@ def test_links_of_other_tokens_of_the_same_text(tmp_path: Path, suffix: str) -> 
     for line, message in (
         ((TOKENS % "[]").replace("Ana", "Eva"), "links:1: has links of other words"),
         (TOKENS % "[]" + "\n" + TOKENS % "[]", "links:2: the text ends after 1 pair"),
-    ):  # fmt: skip
+    ):
         write(links, line)
         assert message in refused("project", source, target, links, "-q", line=int(message[6]))
 

@@ -33,5 +33,6 @@ def test_a_command_tells_of_each_file_once(capsys: pytest.CaptureFixture[str], q
     out, err = capsys.readouterr()
     assert out == "done\n"
     assert err.splitlines() == [
-        "a.tmx: left out: 5 units; 1 texts", "b.tmx: left out: 1 rows that --columns would take",
-    ]  # fmt: skip
+        "a.tmx: left out: 5 units; 1 texts",
+        "b.tmx: left out: 1 rows that --columns would take",
+    ]

@@ -71,19 +71,24 @@ def test_a_tree_is_carried_across_one_to_one_links() -> None:
     rows = [
         [str(n), word, "_", pos, "_", feats, head, relation, "_", "_"]
         for n, word, pos, feats, head, relation in (
-            (1, "the", "DET", "_", "2", "det"), (2, "dog", "NOUN", "Number=Sing", "3", "nsubj"),
+            (1, "the", "DET", "_", "2", "det"),
+            (2, "dog", "NOUN", "Number=Sing", "3", "nsubj"),
             (3, "sleeps", "VERB", "_", "0", "root"),
         )
-    ]  # fmt: skip
+    ]
     found = project_tree(rows, ["dort", "chien", "le"], [2, 1, 0])
     assert [[row[c] for c in (0, 1, UPOS, FEATS, HEAD, DEPREL)] for row in found] == [
-        ["1", "dort", "VERB", "_", "0", "root"], ["2", "chien", "NOUN", "Number=Sing", "1", "nsubj"],
+        ["1", "dort", "VERB", "_", "0", "root"],
+        ["2", "chien", "NOUN", "Number=Sing", "1", "nsubj"],
         ["3", "le", "DET", "_", "2", "det"],
-    ]  # fmt: skip
+    ]
     found = project_tree(rows, ["le", "x", "dort", "y"], [0, None, 2, 2])
     assert [(row[UPOS], row[HEAD], row[DEPREL]) for row in found] == [
-        ("DET", "3", "det"), ("_", "_", "_"), ("VERB", "0", "root"), ("VERB", "_", "_"),
-    ], "the nearest ancestor, no label without links, one place in the tree for two words"  # fmt: skip
+        ("DET", "3", "det"),
+        ("_", "_", "_"),
+        ("VERB", "0", "root"),
+        ("VERB", "_", "_"),
+    ], "the nearest ancestor, no label without links, one place in the tree for two words"
     assert [row[HEAD] for row in project_tree(rows, ["le", "chien"], [0, 1])] == ["2", "_"], "the root is not there"
     rows[2][HEAD] = "2"
     assert [row[HEAD] for row in project_tree(rows, ["le"], [0])] == ["_"], "a circle"
@@ -103,12 +108,16 @@ def test_files(tmp_path: Path) -> None:
     own, other = (jsonl % words for words in ('["a", "b", "d"]', '["a", "b", "c"]'))
     longer = own.replace('"d"', '"d", "e"').replace("[[0, 0]]", "[[3, 0]]")
     for file, content, message in (
-        (links, own, "links:1: the links end after 1 pair,"), (links, other * 2, "links:1: has links of other words"),
-        (links, longer * 2, "links:1: has links of other words"), (target, "a b c\n \n", "target:2: is empty"),
-        (labels, "a O\nb O\nc O\n", "labels:4: ends after 1 sentence,"), (target, "a b c\n", "target:1: ends after 1"),
-        (links, "0-1\n", "links:1: the links end after 1 pair,"), (links, "0-1\n1-1\n", "links:2: link 1-1 is out of"),
+        (links, own, "links:1: the links end after 1 pair,"),
+        (links, other * 2, "links:1: has links of other words"),
+        (links, longer * 2, "links:1: has links of other words"),
+        (target, "a b c\n \n", "target:2: is empty"),
+        (labels, "a O\nb O\nc O\n", "labels:4: ends after 1 sentence,"),
+        (target, "a b c\n", "target:1: ends after 1"),
+        (links, "0-1\n", "links:1: the links end after 1 pair,"),
+        (links, "0-1\n1-1\n", "links:2: link 1-1 is out of"),
         (target, "a b c\n\xff\n", "target:2: not valid UTF-8"),
-    ):  # fmt: skip
+    ):
         before = file.read_bytes()
         file.write_bytes(content.encode("latin-1"))
         with pytest.raises(CorpusError, match=message):

@@ -72,7 +72,10 @@ def test_numbers_out_of_range(value: Any) -> None:
 
 def test_what_is_listed() -> None:
     assert dict(describe(Some, Others, Some)) == {
-        "whole": "A number.  [default: 1]", "broken": "Another.  [default: it depends]",
-        "kind": "A kind. One of one, two.", "names": "Names.", "more.KEY": "More.",
+        "whole": "A number.  [default: 1]",
+        "broken": "Another.  [default: it depends]",
+        "kind": "A kind. One of one, two.",
+        "names": "Names.",
+        "more.KEY": "More.",
         "elsewhere": "Of others.  [default: 2]",
-    }  # fmt: skip
+    }

@@ -83,8 +83,11 @@ def test_every_method_lies_between_intersection_and_union(forward: LinkSet, reve
     assert results["grow-diag"] <= results["grow-diag-final-and"]
     assert all(symmetrize(forward, forward, method) == forward for method in METHODS)
     for short, name in (
-        ("gd", "grow-diag"), ("gdf", "grow-diag-final"), ("gdfa", "grow-diag-final-and"), ("intersect", "intersection"),
-    ):  # fmt: skip
+        ("gd", "grow-diag"),
+        ("gdf", "grow-diag-final"),
+        ("gdfa", "grow-diag-final-and"),
+        ("intersect", "intersection"),
+    ):
         assert symmetrize(forward, reverse, short) == results[name]
 
 

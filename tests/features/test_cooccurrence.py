@@ -106,9 +106,13 @@ def test_counts_of_two_corpora_add_up(make_bitext: MakeBitext, make_pairs: MakeP
         first, second, whole = (count_cooccurrences(text, minimum_dice=0.0) for text in (*parts, both))
         n_source, n_target = (int(text.ids.max()) + 1 for text in (parts[0].source, parts[0].target))
         first = CooccurrenceTable(
-            first.source_counts[:n_source], first.target_counts[:n_target], first.row_offsets[: n_source + 1],
-            first.targets, first.counts, first.pairs,
-        )  # fmt: skip
+            first.source_counts[:n_source],
+            first.target_counts[:n_target],
+            first.row_offsets[: n_source + 1],
+            first.targets,
+            first.counts,
+            first.pairs,
+        )
         together = add_cooccurrences(first, second)
         for field in fields(whole):
             np.testing.assert_array_equal(getattr(together, field.name), getattr(whole, field.name))

@@ -11,9 +11,11 @@ from corpora.ragged import Lists
 from features.table import EdgeTable
 
 LISTS = Lists(
-    np.array([0, 0, 1, 1, 0], np.int32), np.array([0, 2, 0, 1, 0], np.int32), np.array([(2, 3), (0, 4), (1, 1)]),
+    np.array([0, 0, 1, 1, 0], np.int32),
+    np.array([0, 2, 0, 1, 0], np.int32),
+    np.array([(2, 3), (0, 4), (1, 1)]),
     np.array([0, 4, 4, 5]),
-)  # fmt: skip
+)
 
 
 def parts(**changes: Any) -> dict[str, Any]:
@@ -50,8 +52,9 @@ def test_lists_know_their_edges() -> None:
     assert LISTS.pairs.tolist() == [0, 0, 0, 0, 2]
     every = Lists.of_all(LISTS.shapes)
     assert [*zip(every.source.tolist(), every.target.tolist(), strict=True)] == [
-        *((j, k) for j in range(2) for k in range(3)), (0, 0),
-    ]  # fmt: skip
+        *((j, k) for j in range(2) for k in range(3)),
+        (0, 0),
+    ]
     whole = Lists.join([LISTS, every])
     assert np.array_equal(whole.take(np.arange(3, 6)).source, every.source)
     assert whole.offsets.tolist() == [0, 4, 4, 5, 11, 11, 12]

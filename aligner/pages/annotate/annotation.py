@@ -6,7 +6,9 @@ from hashlib import blake2b
 from typing import Any, Literal
 
 from aligner.errors import AlignerError
+from aligner.model.model import Model
 from corpora.alignment import Link, PairLinks, check_range
+from corpora.corpus import Corpus
 from corpora.errors import CorpusError
 
 Status = Literal["open", "accepted", "skipped"]
@@ -48,6 +50,20 @@ class SourceText:
     def lengths(self, pair: int) -> tuple[int, int]:
         source, target = self.words(pair)
         return len(source), len(target)
+
+
+def read_text(corpus: Corpus, model: Model) -> SourceText:
+    """Read the sentences of a corpus, in the tokens that a model counts."""
+    lines = [*corpus.texts()]
+    corpus.check_lengths(lines)
+    corpus.check_utf8(lines)
+    tokens = [normalizer.tokens for normalizer in model.normalizers]
+    sentences = tuple((" ".join(tokens[0](source)), " ".join(tokens[1](target))) for _, source, target in lines)
+    languages = corpus.source_language or model.languages[0], corpus.target_language or model.languages[1]
+    if None in languages or languages[0] == languages[1]:
+        languages = "source", "target"
+    files = tuple(map(str, corpus.files))
+    return SourceText(corpus.source_file, (str(languages[0]), str(languages[1])), files, sentences)
 
 
 @dataclass(frozen=True)

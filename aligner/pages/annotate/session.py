@@ -51,26 +51,14 @@ _Given = Mapping[str, Any]
 
 
 def model_of_text(
-    corpus: Corpus, settings: AlignSettings, on_progress: Callable[[Progress], None] = ignore,
+    corpus: Corpus,
+    settings: AlignSettings,
+    on_progress: Callable[[Progress], None] = ignore,
     on_dictionary: Callable[[Fit], None] = ignore,
-) -> Model:  # fmt: skip
+) -> Model:
     """Make the model that `aligner.align` aligns a text with: its own statistics and the default weights."""
     text = OwnText.of(corpus, settings, on_progress=on_progress, on_dictionary=on_dictionary)
     return text.model(text.estimate(on_progress))
-
-
-def read_text(corpus: Corpus, model: Model) -> SourceText:
-    """Read the sentences of a corpus, in the tokens that a model counts."""
-    lines = [*corpus.texts()]
-    corpus.check_lengths(lines)
-    corpus.check_utf8(lines)
-    tokens = [normalizer.tokens for normalizer in model.normalizers]
-    sentences = tuple((" ".join(tokens[0](source)), " ".join(tokens[1](target))) for _, source, target in lines)
-    languages = corpus.source_language or model.languages[0], corpus.target_language or model.languages[1]
-    if None in languages or languages[0] == languages[1]:
-        languages = "source", "target"
-    files = tuple(map(str, corpus.files))
-    return SourceText(corpus.source_file, (str(languages[0]), str(languages[1])), files, sentences)
 
 
 class _Suggester(NamedTuple):
@@ -135,18 +123,24 @@ class Session:
             works = [store.works[p] for p in queue if p in store.works]
             counts = Counter(work.status for work in works)
             return {
-                "pair": pair, "source": source, "target": target,
-                "work": store.works.get(pair, start).to_json(), "revision": store.revisions.get(pair, 0),
+                "pair": pair,
+                "source": source,
+                "target": target,
+                "work": store.works.get(pair, start).to_json(),
+                "revision": store.revisions.get(pair, 0),
                 "scores": [[*link, min(score, 1.0)] for link, score in zip(found.links, found.scores, strict=True)],
                 "sides": [side.to_json() for side in sides],
-                "next": next(iter(around), None), "previous": around[-1] if around else None,
+                "next": next(iter(around), None),
+                "previous": around[-1] if around else None,
                 "following": next(filter(store.is_open, around), None),
                 "flagged": sum(work.flagged for work in works),
                 "progress": {
-                    "pairs": len(queue), "accepted": counts["accepted"], "skipped": counts["skipped"],
+                    "pairs": len(queue),
+                    "accepted": counts["accepted"],
+                    "skipped": counts["skipped"],
                     "pace": store.pace(),
                 },
-            }  # fmt: skip
+            }
 
     def save(self, given: _Given) -> dict[str, Any]:
         """Save the annotation of a pair, unless the pair has been changed since it was shown."""
@@ -168,9 +162,15 @@ class Session:
             if wanted(work) and text in "\n".join(self.text.sentences[pair]).lower():
                 found.append((pair, work))
         rows = [
-            {"pair": pair, "words": self.text.sentences[pair], "status": work.status, "flagged": work.flagged,
-             "comment": work.comment} for pair, work in found[:_MOST_WORDS]
-        ]  # fmt: skip
+            {
+                "pair": pair,
+                "words": self.text.sentences[pair],
+                "status": work.status,
+                "flagged": work.flagged,
+                "comment": work.comment,
+            }
+            for pair, work in found[:_MOST_WORDS]
+        ]
         return {"number": len(found), "pairs": rows}
 
     def words(self, given: _Given) -> dict[str, Any]:

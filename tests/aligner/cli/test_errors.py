@@ -120,9 +120,12 @@ def test_a_side_that_is_one_line_short_or_not_utf8(desk: Desk, side: str) -> Non
         path.write_bytes(b"".join(spoilt))
         before = desk.contents()
         for command in (
-            "train t -m X -q", "train t.en t.fr --gold t -m X -q", "align t -m M", "align t.en t.fr -m M -o F",
+            "train t -m X -q",
+            "train t.en t.fr --gold t -m X -q",
+            "align t -m M",
+            "align t.en t.fr -m M -o F",
             "align t -m M -o t.wa --force",
-        ):  # fmt: skip
+        ):
             message = said(command, line)
             assert message.startswith(f"{path.name}:")
             assert what in message
@@ -156,9 +159,13 @@ def test_broken_gold(desk: Desk, token: str, what: str) -> None:
     ]  # fmt: skip
     if what != "out of range":  # without text nothing is known to be out of range
         commands += [
-            "evaluate t.wa good", "evaluate good t.wa", "convert t.wa out --to talp", "symmetrize t.wa good -o out",
-            "symmetrize good t.wa -o M --force", "combine good t.wa",
-        ]  # fmt: skip
+            "evaluate t.wa good",
+            "evaluate good t.wa",
+            "convert t.wa out --to talp",
+            "symmetrize t.wa good -o out",
+            "symmetrize good t.wa -o M --force",
+            "combine good t.wa",
+        ]
     for command in commands:
         message = said(command, line=3)
         assert what in message

@@ -49,8 +49,9 @@ def test_a_dictionary_is_priors_for_a_text_or_for_any(desk: Desk) -> None:
     source, target = write(desk.folder / "s.en", "the houses"), write(desk.folder / "s.fr", "les maisons")
     known = run("priors", entries, source, target)
     assert {*parse_priors(known.stdout_bytes.splitlines(), "P").links} == {
-        *(("house", one) for one in ("maison", "maisons")), *(("houses", one) for one in ("maison", "maisons")),
-    }  # fmt: skip
+        *(("house", one) for one in ("maison", "maisons")),
+        *(("houses", one) for one in ("maison", "maisons")),
+    }
     assert "3 entries, 1 of them in the text (1 inflected)" in known.stderr
     every = parse_priors(run("priors", entries, "-q").stdout_bytes.splitlines(), "P")
     assert every.links == {("house", "maison"): 0.5, ("zebra", "zèbre"): 0.5, ("dog", "chien"): 1.5}

@@ -239,9 +239,12 @@ def kernels_in(cache: Path) -> int:
 def test_a_signal_while_compiling(sample: Path, tmp_path: Path, signum: signal.Signals) -> None:
     for compiled in (1, 4):
         interrupt_compiling(
-            sample, tmp_path, 0, signum,
+            sample,
+            tmp_path,
+            0,
+            signum,
             lambda pid, cache, compiled=compiled: wait_for(lambda: kernels_in(cache) >= compiled),
-        )  # fmt: skip
+        )
 
 
 @with_proc

@@ -113,9 +113,12 @@ def test_what_is_refused(text: tuple[Path, Path], desk: Desk) -> None:
     glossary = write(desk.folder / "glossary.tsv", "house")
     assert "glossary.tsv:1: 'house' is no term and translation" in refused("terms", *text, "--check", glossary, line=1)
     for options in (
-        ["-o", desk.folder / "terms.doc"], ["--check", glossary, "-o", desk.folder / "x.html"],
-        ["--check", glossary, "--least", "2"], [desk.gold, "-m", desk.model], [desk.gold, "--columns", "1,2"],
-    ):  # fmt: skip
+        ["-o", desk.folder / "terms.doc"],
+        ["--check", glossary, "-o", desk.folder / "x.html"],
+        ["--check", glossary, "--least", "2"],
+        [desk.gold, "-m", desk.model],
+        [desk.gold, "--columns", "1,2"],
+    ):
         assert run("terms", *text, *options, code=2).stderr.count("\n") == 1
     for name in ("--check", "--stop"):
         assert "is read here" in refused("terms", *text, name, glossary, "-o", glossary, "--force")

@@ -111,9 +111,17 @@ def test_apostrophes_that_are_letters(tmp_path: Path) -> None:
         kept = run("lexicon", *texts, links, "--tokenize", "--keep", "',", "-o", tmp_path / "Y", "--force", "-q")
         assert counted.stderr == kept.stderr == ""
         assert (tmp_path / "X.tsv").read_bytes() == (tmp_path / "Y.tsv").read_bytes()
-    piped = run("align", "-", "--tokenize", "--format", "jsonl", stdin="".join(
-        f"{one} ||| {two}\n" for one, two in zip(*(text.read_text("utf-8").splitlines() for text in texts), strict=True)
-    ).encode())  # fmt: skip
+    piped = run(
+        "align",
+        "-",
+        "--tokenize",
+        "--format",
+        "jsonl",
+        stdin="".join(
+            f"{one} ||| {two}\n"
+            for one, two in zip(*(text.read_text("utf-8").splitlines() for text in texts), strict=True)
+        ).encode(),
+    )
     assert [json.loads(line)["source"] for line in piped.stdout.splitlines()] == [pair["source"] for pair in found]
     split = run("align", *texts, "--tokenize", "--keep", "", "--format", "jsonl").stdout
     assert json.loads(split.splitlines()[0])["source"].count("'") > 0

@@ -74,9 +74,12 @@ def test_after_a_warm_up_nothing_is_compiled(sample: Path, tmp_path: Path) -> No
     texts, model = (sample / "test.en", sample / "test.fr"), tmp_path / "M"
     assert len(warm := used("warm-up")) > 25
     for arguments in (
-        ["train", sample / "train", "-m", model], ["align", *texts, "-m", model], ["align", *texts],
-        ["align", *texts, "--unsupervised"], ["evaluate", sample / "test.wa", sample / "test.wa"],
-    ):  # fmt: skip
+        ["train", sample / "train", "-m", model],
+        ["align", *texts, "-m", model],
+        ["align", *texts],
+        ["align", *texts, "--unsupervised"],
+        ["evaluate", sample / "test.wa", sample / "test.wa"],
+    ):
         assert used(*arguments) <= warm, arguments
 
 

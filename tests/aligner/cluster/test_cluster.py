@@ -167,9 +167,13 @@ def test_lost_workers_change_no_byte_of_links(
     texts = ["align", sample / "test.en", sample / "test.fr", "-m", model]
     for given in ([], ["--format", "jsonl"], ["--max-length", 12, "--set", "long_pairs=drop"]):
         (tmp_path / "align_shard").unlink(missing_ok=True)
-        one, many = (run(*texts, *given, "-o", tmp_path / name, "--force", *more) for name, more in (
-            ("one", []), ("many", ["--cluster", "local:2"]),
-        ))  # fmt: skip
+        one, many = (
+            run(*texts, *given, "-o", tmp_path / name, "--force", *more)
+            for name, more in (
+                ("one", []),
+                ("many", ["--cluster", "local:2"]),
+            )
+        )
         assert (tmp_path / "align_shard").exists()
         assert (tmp_path / "many").read_bytes() == (tmp_path / "one").read_bytes()
         numbers = [result.stderr.splitlines()[-1].split(" s, ")[0].rpartition(", ")[0] for result in (one, many)]

@@ -39,9 +39,14 @@ def evaluations() -> list[Evaluation]:
     first = links("0-0 2-1", "0-0 1-0", "0-1 2-2 2-3", "0-0")
     second = links("0-0 1-1", "0-0", "0-1 1-0 2-2", "")
     return compare(
-        gold, [first, second], gold_name="gold.wa", names=["first.links", "second-system.links"],
-        source_lengths=[3, 14, 25, 60], resamples=100, confidence=0.9,
-    )  # fmt: skip
+        gold,
+        [first, second],
+        gold_name="gold.wa",
+        names=["first.links", "second-system.links"],
+        source_lengths=[3, 14, 25, 60],
+        resamples=100,
+        confidence=0.9,
+    )
 
 
 def test_text_shows_the_figures_in_percent(evaluations: list[Evaluation]) -> None:
@@ -114,14 +119,36 @@ def test_json_is_strict_where_denominators_vanish() -> None:
 def record(**changes: Any) -> dict[str, Any]:
     """What a training records."""
     return {
-        "pairs": 34567, "source_tokens": 1, "target_tokens": 2,
-        "labelled_pairs": 1200, "labelled_pairs_available": 1200,
-        "loss": "hinge", "links_lost": 3, "features": 32, "fertility": 2, "passes": 7,
-        "oracle_calls": 8400, "audit_calls": 6000, "primal": 1.5,
-        "dual": 1.49, "gap": 0.01, "relative_gap": 5e-3, "bound": None, "status": "the limit of passes was reached",
-        "notes": [], "total_seconds": 12.34, "training_aer": 8.765, "regularization": 0.1, "folds": 0,
-        "finished_folds": 0, "learnt_aer": None, "converged": True, "early_folds": 0, "fold_gap": None, **changes,
-    }  # fmt: skip
+        "pairs": 34567,
+        "source_tokens": 1,
+        "target_tokens": 2,
+        "labelled_pairs": 1200,
+        "labelled_pairs_available": 1200,
+        "loss": "hinge",
+        "links_lost": 3,
+        "features": 32,
+        "fertility": 2,
+        "passes": 7,
+        "oracle_calls": 8400,
+        "audit_calls": 6000,
+        "primal": 1.5,
+        "dual": 1.49,
+        "gap": 0.01,
+        "relative_gap": 5e-3,
+        "bound": None,
+        "status": "the limit of passes was reached",
+        "notes": [],
+        "total_seconds": 12.34,
+        "training_aer": 8.765,
+        "regularization": 0.1,
+        "folds": 0,
+        "finished_folds": 0,
+        "learnt_aer": None,
+        "converged": True,
+        "early_folds": 0,
+        "fold_gap": None,
+        **changes,
+    }
 
 
 def lines(text: str) -> dict[str, str]:
@@ -234,8 +261,12 @@ def test_files_have_their_shortest_names(tmp_path: Path) -> None:
 
 def test_the_text_tells_the_lengths(tmp_path: Path) -> None:
     for name, line in (
-        ("t.en", "a b " * 6), ("t.fr", "c"), ("gold.wa", "0-0"), ("far.wa", "0-1"), ("more.wa", "0-0\n"),
-    ):  # fmt: skip
+        ("t.en", "a b " * 6),
+        ("t.fr", "c"),
+        ("gold.wa", "0-0"),
+        ("far.wa", "0-1"),
+        ("more.wa", "0-0\n"),
+    ):
         (tmp_path / name).write_text(f"{line}\n")
     gold, text = tmp_path / "gold.wa", tmp_path / "t"
     (found,) = compare(gold, [gold], text=text, resamples=1)

@@ -98,11 +98,16 @@ def test_the_nearest_point_is_that_of_a_general_solver(seed: int, geometry: str)
             return float((0.5 * x * x if euclidean else x * np.log(x) - x).sum() - q @ x)
 
         best = minimize(
-            value, np.full(len(q), 0.5), jac=lambda x, q=q: (x if euclidean else np.log(x)) - q, method="SLSQP",
-            bounds=[(0.0 if euclidean else 1e-12, 1.0)] * len(q), options={"ftol": 1e-15, "maxiter": 1000},
+            value,
+            np.full(len(q), 0.5),
+            jac=lambda x, q=q: (x if euclidean else np.log(x)) - q,
+            method="SLSQP",
+            bounds=[(0.0 if euclidean else 1e-12, 1.0)] * len(q),
+            options={"ftol": 1e-15, "maxiter": 1000},
             constraints=[{"type": "ineq", "fun": lambda x, rows=rows: rows @ x, "jac": lambda x, rows=rows: rows}]
-            if len(rows) else [],
-        )  # fmt: skip
+            if len(rows)
+            else [],
+        )
         np.testing.assert_allclose(z, best.x, atol=2e-6)
         assert value(z) <= best.fun + 1e-11
         assert (rows @ z >= 0.0).all()

@@ -86,9 +86,13 @@ def best_dual(problem: FenchelYoungProblem) -> float:
 
     start = np.minimum(0.5 / max(1.0, (matrix @ np.ones(matrix.shape[1])).max()), 0.5) * np.ones(len(y))
     answer = minimize(
-        negative, start, method="SLSQP", bounds=[(1e-10, 1.0 - 1e-10)] * len(y),
-        constraints=LinearConstraint(matrix[:, allowed], -np.inf, capacities), options={"maxiter": 500, "ftol": 1e-13},
-    )  # fmt: skip
+        negative,
+        start,
+        method="SLSQP",
+        bounds=[(1e-10, 1.0 - 1e-10)] * len(y),
+        constraints=LinearConstraint(matrix[:, allowed], -np.inf, capacities),
+        options={"maxiter": 500, "ftol": 1e-13},
+    )
     return -float(answer.fun)
 
 

@@ -48,10 +48,14 @@ def test_nearest_points_are_those_of_a_general_solver(geometry: str, capacity: i
             return (z if geometry == "euclidean" else np.log(z)) - q
 
         answer = minimize(
-            value, np.full(len(q), 0.2), jac=slope, bounds=[(1e-12, 1.0)] * len(q), method="SLSQP",
+            value,
+            np.full(len(q), 0.2),
+            jac=slope,
+            bounds=[(1e-12, 1.0)] * len(q),
+            method="SLSQP",
             constraints={"type": "ineq", "fun": lambda z, a=matrix, b=most: b - a @ z, "jac": lambda z, a=matrix: -a},
             options={"maxiter": 500, "ftol": 1e-14},
-        )  # fmt: skip
+        )
         np.testing.assert_allclose(problem.marginals().nearest(np.array([i]), q, geometry), answer.x, atol=2e-5)
 
 

@@ -95,9 +95,13 @@ def test_what_cannot_be_calibrated() -> None:
     with pytest.raises(ValueError, match="no links"):
         Calibration.fit(JudgedLinks(np.zeros(0), np.zeros(0, np.bool_)))
     for scores, log_odds in (
-        ((), ()), ((1.0,), ()), ((1.0, 1.0), (0.0, 1.0)), ((1.0, 2.0), (1.0, 0.0)), ((np.nan,), (0.0,)),
+        ((), ()),
+        ((1.0,), ()),
+        ((1.0, 1.0), (0.0, 1.0)),
+        ((1.0, 2.0), (1.0, 0.0)),
+        ((np.nan,), (0.0,)),
         ((0.0,), (np.inf,)),
-    ):  # fmt: skip
+    ):
         with pytest.raises(ValueError, match="calibration"):
             Calibration(scores, log_odds)
 
@@ -132,10 +136,17 @@ def test_a_model_gives_probabilities_of_its_scores(model: Model, sample: Path) -
     judged = JudgedLinks.of(found, labelled.links)
     assert calibration_error(judged.scores, judged.correct) < 0.05
     more = model.with_offset(0.5)
-    shifted = {(i, link): p for i, a in enumerate(more.align_bitext(labelled.bitext))
-               for link, p in zip(a.links, a.scores, strict=True)}  # fmt: skip
-    same = [(p, shifted[i, link]) for i, a in enumerate(found) for link, p in zip(a.links, a.scores, strict=True)
-            if (i, link) in shifted]  # fmt: skip
+    shifted = {
+        (i, link): p
+        for i, a in enumerate(more.align_bitext(labelled.bitext))
+        for link, p in zip(a.links, a.scores, strict=True)
+    }
+    same = [
+        (p, shifted[i, link])
+        for i, a in enumerate(found)
+        for link, p in zip(a.links, a.scores, strict=True)
+        if (i, link) in shifted
+    ]
     assert len(same) > 500
     np.testing.assert_allclose(*np.array(same).T, rtol=1e-6)
 

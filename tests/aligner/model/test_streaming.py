@@ -150,9 +150,12 @@ side = line.map(" ".join)
 @pytest.mark.filterwarnings("ignore::corpora.left_out.OtherSpaces")
 @settings(max_examples=100)
 @given(
-    st.lists(st.tuples(side, side), max_size=4), st.sampled_from([b"\n", b"\r\n"]), st.booleans(), st.booleans(),
+    st.lists(st.tuples(side, side), max_size=4),
+    st.sampled_from([b"\n", b"\r\n"]),
+    st.booleans(),
+    st.booleans(),
     st.none() | st.lists(st.integers(0, 99), max_size=12),
-)  # fmt: skip
+)
 def test_any_pieces_give_the_same_lines(
     model: Model, lines: list[tuple[str, str]], ending: bytes, mark: bool, ended: bool, cuts: list[int] | None
 ) -> None:
@@ -222,8 +225,10 @@ def test_broken_and_long_lines_are_left_empty(model: Model, at_once: bool) -> No
     alone = b"".join(arriving_lines(model, arriving([lines[0], lines[4]]), "pharaoh")).splitlines(keepends=True)
     assert found.splitlines(keepends=True) == [alone[0], b"\n", b"\n", b"\n", alone[1], b"\n"]
     assert [line.split(" (")[0] for line in told] == [
-        "-:2: no ||| or tab between source and target", "-:3: not valid UTF-8", "-:6: more than one ||| or tab",
-    ]  # fmt: skip
+        "-:2: no ||| or tab between source and target",
+        "-:3: not valid UTF-8",
+        "-:6: more than one ||| or tab",
+    ]
     assert (skipping.too_long, skipping.broken) == ({("-", 4)}, {("-", 2), ("-", 3), ("-", 6)})
 
 

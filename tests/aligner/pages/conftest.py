@@ -41,9 +41,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory, sample: Path, systems: Syst
     for name, pairs in systems.items():
         write_links(folder / name, pairs)
     run(
-        "report", folder / "test.en", folder / "test.fr", folder / "one", folder / "two", "--gold", folder / "test.wa",
-        "-o", folder / "test.html",
-    )  # fmt: skip
+        "report",
+        folder / "test.en",
+        folder / "test.fr",
+        folder / "one",
+        folder / "two",
+        "--gold",
+        folder / "test.wa",
+        "-o",
+        folder / "test.html",
+    )
     return folder
 
 

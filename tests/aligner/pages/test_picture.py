@@ -133,8 +133,12 @@ def test_kinds_differ_in_colour_and_in_shape(visit: Visit, report: Report, view:
     assert len({*colours}) == len({*shapes}) == 5
     legend = page.locator(".card .legend li").all_inner_texts()
     assert legend == [
-        "right", "right, possible in gold", "wrong", "missed, sure in gold", "possible in gold, not found",
-    ]  # fmt: skip
+        "right",
+        "right, possible in gold",
+        "wrong",
+        "missed, sure in gold",
+        "possible in gold, not found",
+    ]
     page.locator("#drawing summary").click()
     page.locator("#drawing tbody").wait_for()
     table = [row.split("\t") for row in page.locator("#drawing tbody tr").all_inner_texts()]

@@ -19,7 +19,8 @@ from commands import run, wait_for, write
 from shapes import ENGLISH, SCRIPTS, assert_fits, write_texts
 
 from aligner.model.model import load
-from aligner.pages.annotate.session import Session, read_text
+from aligner.pages.annotate.annotation import read_text
+from aligner.pages.annotate.session import Session
 from aligner.pages.http import Server, listen
 from aligner.pages.serve.app import make_app
 from aligner.pages.serve.queue import Service
@@ -67,8 +68,9 @@ def page() -> Iterator[Page]:
         pytest.skip("there is no WebKit (Debian's packages webkit2gtk-driver and xvfb)")
     environment = {**os.environ, "WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS": "1"}  # of a container, as root
     command = [xvfb, "-n", f"{DISPLAY}", "-s", "-screen 0 2000x1200x24", driver, f"--port={PORT}"]
-    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                               start_new_session=True)  # fmt: skip
+    process = subprocess.Popen(
+        command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+    )
 
     def answers() -> bool:
         try:

@@ -53,9 +53,12 @@ def test_reports_fit(visit: Visit, pages: tuple[str, Path], width: int, scheme: 
         assert page.locator("#sentences").is_visible() != across, "the sentences are read in either place"
         assert not (across and leftwards), "no curves cross for the directions alone"
         if not across:
-            middle = [page.locator(f".side.{side} text").evaluate_all(
-                "all => all.map(one => one.getBoundingClientRect()).map(({ left, right }) => [left, right])"
-            ) for side in ("source", "target")]  # fmt: skip
+            middle = [
+                page.locator(f".side.{side} text").evaluate_all(
+                    "all => all.map(one => one.getBoundingClientRect()).map(({ left, right }) => [left, right])"
+                )
+                for side in ("source", "target")
+            ]
             gap = min(left for left, _ in middle[1]) - max(right for _, right in middle[0])
             assert gap > 60, "curves have room"
         page.evaluate(f"location.hash = '#pair={number}&view=matrix&show=1'")

@@ -63,8 +63,10 @@ def test_with_the_linear_kernel_it_is_bcfw(
             assert our.primal == pytest.approx(their.primal, rel=1e-8)
             assert our.dual == pytest.approx(their.dual, rel=1e-8, abs=1e-12)
             assert (our.passes, our.oracle_calls, our.audit_calls) == (
-                their.passes, their.oracle_calls, their.audit_calls,
-            )  # fmt: skip
+                their.passes,
+                their.oracle_calls,
+                their.audit_calls,
+            )
 
 
 @every_kernel
@@ -276,9 +278,12 @@ def test_support_vectors_are_counted(kernel: Kernel, make_problem: MakeProblem) 
     state = solver.init(problem, np.random.default_rng(3))
     audited: list[np.ndarray] = []
     result = solve(
-        problem, solver, stop=Stop(gap=1e-2, passes=200, audit_growth=9.0), start=state,
+        problem,
+        solver,
+        stop=Stop(gap=1e-2, passes=200, audit_growth=9.0),
+        start=state,
         measure=lambda w: audited.append(w) or 0.0,
-    )  # fmt: skip
+    )
     counts, lists = np.array([len(answers) for answers in state.answers]), problem.edges.lists
     assert 0 < counts.sum() <= result.trace[-1].oracle_calls
     weighted = np.bincount(lists.pairs, state.moved != 0.0, len(counts))

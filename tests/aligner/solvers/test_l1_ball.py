@@ -40,9 +40,10 @@ def least_hinge(problem: Any, radius: float) -> float:
     up = [(0, 0 if j >= d - problem.n_nonpositive else None) for j in range(d)]
     found = linprog(
         np.concatenate([np.zeros(2 * d), np.full(n, 1.0 / n)]),
-        np.vstack([constraints, ball]), np.append(-losses, radius),
+        np.vstack([constraints, ball]),
+        np.append(-losses, radius),
         bounds=[*up, *[(0, None)] * d, *[(None, None)] * n],
-    )  # fmt: skip
+    )
     return float(found.fun)
 
 

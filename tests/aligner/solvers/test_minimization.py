@@ -135,9 +135,14 @@ def test_sparsity_of_the_iterates_is_the_best_possible(lipschitz: float | None) 
     n, sizes = 30, list[int]()
     limits = {"gap": 1e-12, "passes": 100}
     found = minimize(
-        lambda x: x @ x, lambda x: 2.0 * x, vertex_of(np.eye(n)), start=np.eye(n)[0], lipschitz=lipschitz, **limits,
+        lambda x: x @ x,
+        lambda x: 2.0 * x,
+        vertex_of(np.eye(n)),
+        start=np.eye(n)[0],
+        lipschitz=lipschitz,
+        **limits,
         callback=lambda at: sizes.append(np.count_nonzero(at.x)),
-    )  # fmt: skip
+    )
     assert found.status.name == "CONVERGED"
     assert sizes == [*range(1, n + 1)]
     np.testing.assert_allclose(found.x, 1.0 / n, rtol=1e-12)

@@ -82,9 +82,11 @@ def test_cross_validation_is_leaving_out_by_hand(make_example: MakeExample, regu
     for i in range(len(links)):
         others = [k for k in range(len(links)) if k != i]
         rest = MatchingProblem.from_links(
-            subset(problem.edges, others), links.take(np.array(others)), regularization=regularization,
+            subset(problem.edges, others),
+            links.take(np.array(others)),
+            regularization=regularization,
             costs=Costs(possible=0.0),
-        )  # fmt: skip
+        )
         result = solve(rest, FAST, stop=TIGHT)
         ends.append(result.trace[-1])
         (alignment,) = decode_edges(subset(problem.edges, [i]), result.w)
@@ -197,9 +199,12 @@ def test_a_part_is_the_problem_of_its_pairs(make_example: MakeExample, memory: i
     )
     assert (isinstance(part.edges.features, np.memmap), part.n_blocks) == (memory == 0, 4)
     for ours, theirs in (
-        (part.edges.features, alone.edges.features), (part.edges.lists.offsets, alone.edges.lists.offsets),
-        (part.labels, alone.labels), (part.gold, alone.gold), (part.target_costs, alone.target_costs),
-    ):  # fmt: skip
+        (part.edges.features, alone.edges.features),
+        (part.edges.lists.offsets, alone.edges.lists.offsets),
+        (part.labels, alone.labels),
+        (part.gold, alone.gold),
+        (part.target_costs, alone.target_costs),
+    ):
         np.testing.assert_array_equal(ours, theirs)
     w = np.random.default_rng(0).standard_normal(problem.n_features)
     ours, theirs = part.corners(np.array([2, 0]), w), problem.corners(np.array([4, 17]), w)

@@ -67,17 +67,24 @@ def test_the_plan(asked: dict[str, Any], pairs: int, regularization: float, fold
 
 def test_frequent_words_are_for_few_labels() -> None:
     for settings, pairs, words in [
-        ({}, FEW_PAIRS - 1, FREQUENT_WORDS), ({}, FEW_PAIRS, 0), ({"loss": "hinge"}, 5, 0), ({"words": 7}, 5, 7),
-        ({"words": 7, "loss": "hinge"}, 5, 7), ({"words": 0}, 5, 0),
-    ]:  # fmt: skip
+        ({}, FEW_PAIRS - 1, FREQUENT_WORDS),
+        ({}, FEW_PAIRS, 0),
+        ({"loss": "hinge"}, 5, 0),
+        ({"words": 7}, 5, 7),
+        ({"words": 7, "loss": "hinge"}, 5, 7),
+        ({"words": 0}, 5, 0),
+    ]:
         assert plan(LearnSettings(**settings), pairs).words == words  # type: ignore[arg-type]
 
 
 def test_the_capacity_is_one_where_an_oracle_knows_no_more() -> None:
     for settings, capacity in [
-        ({}, DEFAULT_FERTILITY), ({"loss": "hinge"}, DEFAULT_FERTILITY), ({"oracle": "scipy"}, 1),
-        ({"solver": "extragradient"}, DEFAULT_FERTILITY), ({"fertility": 2, "solver": "bcfw"}, 2),
-    ]:  # fmt: skip
+        ({}, DEFAULT_FERTILITY),
+        ({"loss": "hinge"}, DEFAULT_FERTILITY),
+        ({"oracle": "scipy"}, 1),
+        ({"solver": "extragradient"}, DEFAULT_FERTILITY),
+        ({"fertility": 2, "solver": "bcfw"}, 2),
+    ]:
         assert plan(LearnSettings(**settings), 5).capacity == capacity  # type: ignore[arg-type]
 
 

@@ -177,9 +177,11 @@ def test_lines(tmp_path: Path) -> None:
     found = read_dictionary(write(tmp_path, "en-fr.txt", text))
     assert (found.form, found.languages) == ("lines", ("en", "fr"))
     assert [*found.entries] == [
-        (("house",), ("maison",), 1.0), (("give up",), ("renoncer",), 2.0), (("a (b)",), ("{c}",), 0.5),
+        (("house",), ("maison",), 1.0),
+        (("give up",), ("renoncer",), 2.0),
+        (("a (b)",), ("{c}",), 0.5),
         (("#",), ("number",), 1.0),
-    ]  # fmt: skip
+    ]
     with pytest.warns(
         LeftOut, match=r"l: left out: 1 entries of more than 64 words on a side \(give sentences as text"
     ):

@@ -77,8 +77,9 @@ def test_any_comment_of_conllu(tmp_path: Path) -> None:
     rows = [line for line in CONLLU.splitlines(keepends=True) if not line.startswith(("1-2", "3-4", "5.1"))]
     for comments in (remarks, [*remarks, "\n", *remarks]):
         assert read(tmp_path / "a", "".join([*comments, CONLLU, *remarks, CONLLU])) == [
-            "".join([*remarks, *rows]), "".join([*remarks, *rows])
-        ]  # fmt: skip
+            "".join([*remarks, *rows]),
+            "".join([*remarks, *rows]),
+        ]
 
 
 def test_the_comment_with_the_text_is_that_of_the_words(tmp_path: Path) -> None:

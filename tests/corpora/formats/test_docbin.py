@@ -60,15 +60,22 @@ def test_entities_and_trees(tmp_path: Path) -> None:
     put(tmp_path / "s.spacy", {"ents": ENTS, **TREE})
     (doc,) = docs(project(tmp_path, "0-3 1-0 2-1 3-2 4-2", "o.spacy"))
     assert [doc.text, *((one.text, one.label_) for one in doc.ents)] == [
-        "dort à (Paris). Ana", ("(Paris).", "LOC"), ("Ana", "PER"),
-    ]  # fmt: skip
+        "dort à (Paris). Ana",
+        ("(Paris).", "LOC"),
+        ("Ana", "PER"),
+    ]
     assert [(token.pos_, token.head.i, token.dep_, str(token.morph)) for token in doc] == [
-        ("VERB", 0, "ROOT", ""), ("ADP", 2, "case", ""), ("PROPN", 0, "obl", ""), ("PROPN", 0, "nsubj", "Number=Sing"),
-    ]  # fmt: skip
+        ("VERB", 0, "ROOT", ""),
+        ("ADP", 2, "case", ""),
+        ("PROPN", 0, "obl", ""),
+        ("PROPN", 0, "nsubj", "Number=Sing"),
+    ]
     scored = run("project", *(tmp_path / name for name in ("s.spacy", "t", "k")), "-q", "--gold", tmp_path / "o.spacy")
     assert [row.split()[:4] for row in scored.stdout.splitlines()[1:]] == [
-        ["LOC", "1", "1", "1"], ["PER", "1", "1", "1"], ["all", "2", "2", "2"],
-    ], "by words, as these are the same"  # fmt: skip
+        ["LOC", "1", "1", "1"],
+        ["PER", "1", "1", "1"],
+        ["all", "2", "2", "2"],
+    ], "by words, as these are the same"
     put(tmp_path / "s.spacy", TREE)
     written = project(tmp_path, "0-3 1-0 2-1 3-2 4-2", "o.conllu").read_text().splitlines()
     assert written[2].split("\t") == ["3", "(Paris).", "_", "PROPN", "_", "_", "1", "obl", "_", "_"]
@@ -104,8 +111,9 @@ def test_what_is_read(tmp_path: Path) -> None:
     assert one.marks is None
     assert one.sentence is not None
     assert [[row[column] for column in (UPOS, HEAD, DEPREL)] for row in one.sentence.rows][:2] == [
-        ["NNP", "_", "_"], ["VBZ", "_", "_"]
-    ]  # fmt: skip
+        ["NNP", "_", "_"],
+        ["VBZ", "_", "_"],
+    ]
     assert (other.tokens, other.text, other.marks) == ([], "", None)
 
 

@@ -121,9 +121,11 @@ def test_units_of_xliff(tmp_path: Path) -> None:
     one, two = write(tmp_path, XLIFF_1, "one.xlf"), write(tmp_path, XLIFF_2, "two.xlf")
     assert [kind_of_units(path) for path in (one, two)] == ["XLIFF", "XLIFF"]
     assert pairs(one) == [
-        ("Hello big world now", "Hallo große Welt jetzt"), ("First.", "Erstens."), ("Second one.", "Zweitens."),
+        ("Hello big world now", "Hallo große Welt jetzt"),
+        ("First.", "Erstens."),
+        ("Second one.", "Zweitens."),
         ("Not yet", ""),
-    ]  # fmt: skip
+    ]
     assert pairs(one, source="de")[1] == ("Erstens.", "First.")
     assert pairs(two) == [("A tree.", "木です。"), ("Two!", "二つ。")]
     corpus = open_corpus(two)

@@ -135,8 +135,10 @@ def test_what_is_not_in_a_segment_is_told(tmp_path: Path) -> None:
         twice = "<trans-unit><source>a</source><target>b</target><target>c</target></trans-unit>"
         assert pairs(one(tmp_path, twice, unit("d", "e<ph>x<sub>f</sub></ph>"))) == [("a", "b"), ("d", "e")]
     assert told == {
-        "texts between segments": 5, "second target elements of a unit": 1, "texts within codes of the document": 1
-    }  # fmt: skip
+        "texts between segments": 5,
+        "second target elements of a unit": 1,
+        "texts within codes of the document": 1,
+    }
 
 
 @pytest.mark.parametrize("mark", ['<mrk mtype="seg" mid="1">', "<g>"])
@@ -160,11 +162,18 @@ class Piece(NamedTuple):
     read: str
 
 
-PIECES = st.sampled_from([
-    Piece("a", "a"), Piece("&lt;b&gt; ", "<b> "), Piece("<g id='1'>c</g>", "c"), Piece("<x id='1'/>", " "),
-    Piece("<bpt>{\\b</bpt>d<ept>}</ept>", "d"), Piece("<mrk mtype='x-sdl-deleted'>e<x id='2'/></mrk>", ""),
-    Piece("<mrk mtype='x-sdl-added'>f</mrk>", "f"), Piece(" ", " "),
-])  # fmt: skip
+PIECES = st.sampled_from(
+    [
+        Piece("a", "a"),
+        Piece("&lt;b&gt; ", "<b> "),
+        Piece("<g id='1'>c</g>", "c"),
+        Piece("<x id='1'/>", " "),
+        Piece("<bpt>{\\b</bpt>d<ept>}</ept>", "d"),
+        Piece("<mrk mtype='x-sdl-deleted'>e<x id='2'/></mrk>", ""),
+        Piece("<mrk mtype='x-sdl-added'>f</mrk>", "f"),
+        Piece(" ", " "),
+    ]
+)
 TEXTS = st.lists(PIECES, max_size=4)
 ATTRIBUTES = st.sampled_from([("", True), (' state="new"', False), (' state="translated"', True)])
 

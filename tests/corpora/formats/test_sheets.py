@@ -98,9 +98,11 @@ def test_what_is_wrong_with_rows_and_names(tmp_path: Path) -> None:
         next(corpus)
     assert next(corpus) == (8, b"good", b"bon")
     for columns, message in (
-        (("en", "de"), "has no column 'de', but id, en, fr, note"), (None, "has the columns id, en, fr, note"),
-        (("2", "3"), "a.csv:1: has names of columns, not text"), (("0", "3"), "has no column 3"),
-    ):  # fmt: skip
+        (("en", "de"), "has no column 'de', but id, en, fr, note"),
+        (None, "has the columns id, en, fr, note"),
+        (("2", "3"), "a.csv:1: has names of columns, not text"),
+        (("0", "3"), "has no column 3"),
+    ):
         with pytest.raises(CorpusError, match=message):
             pairs(path, columns)
     with pytest.raises(CorpusError, match="has more than one column 'en'"):

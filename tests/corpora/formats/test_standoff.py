@@ -40,9 +40,11 @@ def test_parts_of_spans_are_on_their_lines(tmp_path: Path) -> None:
     found = list(read_standoff(put(tmp_path, *SPANS, *OTHERS)))
     assert [one.text for one in found] == TEXT.split("\n")
     assert [[(*mark[:3], mark.key[0]) for mark in one.marks or ()] for one in found] == [
-        [(0, 5, "LOC", "T1"), (10, 23, "LOC", "T2"), (16, 23, "LOC", "T1")], [],
-        [(2, 5, "PER", "T3"), (6, 8, "X", "T4")], [(0, 5, "X", "T4")],
-    ]  # fmt: skip
+        [(0, 5, "LOC", "T1"), (10, 23, "LOC", "T2"), (16, 23, "LOC", "T1")],
+        [],
+        [(2, 5, "PER", "T3"), (6, 8, "X", "T4")],
+        [(0, 5, "X", "T4")],
+    ]
 
 
 def test_what_is_read_is_written(tmp_path: Path) -> None:

@@ -26,9 +26,12 @@ def test_a_language_is_one_in_all_its_spellings(tmp_path: Path, columns: str) ->
 
 def test_variants_are_joined_or_chosen(tmp_path: Path) -> None:
     path = tmx(
-        tmp_path, [("en-US", "a"), ("pt-BR", "b")], [("en-GB", "c"), ("pt-PT", "d")],
-        [("en", "e"), ("zh-Hant-TW", "f")], [("zh-Hant-TW", "g"), ("zh-Hans", "h")],
-    )  # fmt: skip
+        tmp_path,
+        [("en-US", "a"), ("pt-BR", "b")],
+        [("en-GB", "c"), ("pt-PT", "d")],
+        [("en", "e"), ("zh-Hant-TW", "f")],
+        [("zh-Hant-TW", "g"), ("zh-Hans", "h")],
+    )
     with left_out() as told:
         assert pairs(path, "en,pt") == [("a", "b"), ("c", "d"), ("e", "")]
     assert told == {"units without text in en and pt": 1}
@@ -140,9 +143,11 @@ def test_sources_of_xliff_are_sources_whatever_later_files_say(tmp_path: Path) -
 def test_files_of_xliff_in_other_languages_are_left_out(tmp_path: Path) -> None:
     english = 'source-language="en"'
     path = xliff(
-        tmp_path, (f'{english} target-language="de"', unit("a", "b")),
-        (f'{english} target-language="fr"', unit("c", "d") + unit("e", "")), (english, unit("f", "g") + unit("h", "")),
-    )  # fmt: skip
+        tmp_path,
+        (f'{english} target-language="de"', unit("a", "b")),
+        (f'{english} target-language="fr"', unit("c", "d") + unit("e", "")),
+        (english, unit("f", "g") + unit("h", "")),
+    )
     with pytest.raises(CorpusError, match=r"has 4 languages, en, de, fr, target"):
         pairs(path)
     with left_out() as told:

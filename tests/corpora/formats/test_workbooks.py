@@ -137,12 +137,16 @@ def test_what_cells_have(tmp_path: Path) -> None:
 
 
 SHOWN = st.one_of(
-    st.integers(-(10**14), 10**14), st.floats(-1e9, 1e9), st.booleans(),
+    st.integers(-(10**14), 10**14),
+    st.floats(-1e9, 1e9),
+    st.booleans(),
     st.text(st.characters(exclude_categories=("Cc", "Cs", "Cn")), min_size=1, max_size=8).filter(
         lambda text: text[0] not in "=#" and "_x" not in text
     ),
-    st.dates(date(1901, 1, 1), date(9000, 1, 1)), st.datetimes(datetime(1901, 1, 1), datetime(9000, 1, 1)), st.times(),
-)  # fmt: skip
+    st.dates(date(1901, 1, 1), date(9000, 1, 1)),
+    st.datetimes(datetime(1901, 1, 1), datetime(9000, 1, 1)),
+    st.times(),
+)
 
 
 @settings(deadline=None, max_examples=60)
@@ -199,9 +203,11 @@ def test_rows_are_ragged_and_have_gaps(tmp_path: Path) -> None:
     blank = '<row r="{0}"><c r="A{0}" s="0"/></row>'
     path = xlsx(
         tmp_path / "a.xlsx",
-        NAMES + '<row r="2"><c r="A2" t="str"><v>a</v></c></row><row r="5"><c r="B5" t="str"><v>b</v></c></row>'
-        + blank.format(6) + blank.format(1 << 20),
-    )  # fmt: skip
+        NAMES
+        + '<row r="2"><c r="A2" t="str"><v>a</v></c></row><row r="5"><c r="B5" t="str"><v>b</v></c></row>'
+        + blank.format(6)
+        + blank.format(1 << 20),
+    )
     assert texts(path) == [(b"a", b""), (b"", b""), (b"", b""), (b"", b"b"), (b"", b"")]
     wide = xlsx(tmp_path / "a.xlsx", '<row><c r="C1" t="str"><v>a</v></c><c r="XFD1" t="str"><v>far</v></c></row>')
     assert rows(wide) == [["", "", "a"]]

@@ -20,9 +20,37 @@ from corpora.errors import CorpusError
 from corpora.formats.sheets import Sheet, write_rows
 
 CELLS = st.text(st.characters(exclude_categories=("Cs", "Cn")), max_size=8) | st.sampled_from(
-    ["=1+1", "#N/A", "TRUE", "007", '"', "a,b", "\n", " a ", "'=x", "-1", "-1.5", "-1-2", "@a", "+", "''-", "'''=",
-     "\t=1", "\r=1", " =1", "'' =", "a\rb", "a\r\nb", "a\tb", "x;y", "_x000D_", "'+' is a sign", "- said", "-" * 3000]
-)  # fmt: skip
+    [
+        "=1+1",
+        "#N/A",
+        "TRUE",
+        "007",
+        '"',
+        "a,b",
+        "\n",
+        " a ",
+        "'=x",
+        "-1",
+        "-1.5",
+        "-1-2",
+        "@a",
+        "+",
+        "''-",
+        "'''=",
+        "\t=1",
+        "\r=1",
+        " =1",
+        "'' =",
+        "a\rb",
+        "a\r\nb",
+        "a\tb",
+        "x;y",
+        "_x000D_",
+        "'+' is a sign",
+        "- said",
+        "-" * 3000,
+    ]
+)
 
 
 def written(kind: str, rows: list[list[str]]) -> bytes:

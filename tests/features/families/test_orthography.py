@@ -78,9 +78,15 @@ def test_every_column(case: Case, columns: Callable[..., np.ndarray]) -> None:
                 marks = [not any(c.isalnum() for c in word) for word in (e, f)]
                 expected.append(
                     [
-                        (longer - same) / longer, e == f, a == b, shared_start(a, b) / plain_longer,
-                        shared_start(a[::-1], b[::-1]) / plain_longer, longest_subsequence(a, b) / plain_longer,
-                        len(e) <= 3 and len(f) <= 3, all(digits), all(marks),
+                        (longer - same) / longer,
+                        e == f,
+                        a == b,
+                        shared_start(a, b) / plain_longer,
+                        shared_start(a[::-1], b[::-1]) / plain_longer,
+                        longest_subsequence(a, b) / plain_longer,
+                        len(e) <= 3 and len(f) <= 3,
+                        all(digits),
+                        all(marks),
                     ]
-                )  # fmt: skip
+                )
     np.testing.assert_allclose(columns(orthography, 9), expected, rtol=1e-6)

@@ -48,10 +48,14 @@ def test_words_of_a_phrase_share_its_count() -> None:
     found, fit = counted(
         text,
         dictionary_of(
-            ("House", "maison", 2.0), ("give up", "renoncer", 2.0), ("York", "ville de York", 0.5), ("of it", "en"),
-            ("house", "maison"), ("house", "maison", 3.0),
+            ("House", "maison", 2.0),
+            ("give up", "renoncer", 2.0),
+            ("York", "ville de York", 0.5),
+            ("of it", "en"),
+            ("house", "maison"),
+            ("house", "maison", 3.0),
         ),
-    )  # fmt: skip
+    )
     assert found["house", "maison"] == 3.0 * COUNT  # what is there several times counts as the heaviest
     assert found["give", "renoncer"] == found["up", "renoncer"] == PHRASE * COUNT
     assert found["york", "ville"] == pytest.approx(PHRASE * 0.5 * COUNT / 3)

@@ -49,9 +49,10 @@ class Chain:
         self.emission = rng.random((self.T, self.S)) ** 3
         self.null = rng.random(self.T) ** 3
         self.jumps = JumpWeights(
-            rng.random(N_JUMPS) + 0.01, rng.random((2, self.groups, WIDTHS)) + 0.01,
+            rng.random(N_JUMPS) + 0.01,
+            rng.random((2, self.groups, WIDTHS)) + 0.01,
             rng.integers(self.groups, size=5).astype(np.int32),
-        )  # fmt: skip
+        )
         self.words = rng.integers(5, size=self.S).astype(np.int32)
         self.group = self.jumps.groups[self.words]
         self.weigh()

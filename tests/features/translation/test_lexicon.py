@@ -141,8 +141,9 @@ def test_probabilities_follow_the_formula(bitext: Bitext, agreement: bool) -> No
     forward = Reference(dict(zip(pairs, counts[:, 0], strict=False)), Counter(dict(zip(fs, n[1], strict=True))), widths)
     reverse = Reference(
         {(f, e): c for (e, f), c in zip(pairs, counts[:, -1], strict=False)},
-        Counter(dict(zip(es, n[0], strict=True))), widths,
-    )  # fmt: skip
+        Counter(dict(zip(es, n[0], strict=True))),
+        widths,
+    )
     for cell in rng.permutation(len(cells))[:12].tolist():
         e, f = pairs[cell]
         assert tables[0].cells[cell, 0] == pytest.approx(forward.probability(e, f), rel=1e-4)

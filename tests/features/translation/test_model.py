@@ -172,9 +172,12 @@ def test_little_text_has_a_lexicon_of_each_variant(parallel: Bitext) -> None:
     for name, lexicon in model.lexicons.items():
         kind, variant = variant_of(name)
         alone = replace(
-            usual, varied=False, iterations_1=usual.iterations_1 + variant.passes - KINDS[kind].passes,
-            p0=usual.p0 * variant.p0, smoothing=usual.smoothing * variant.smoothing,
-        )  # fmt: skip
+            usual,
+            varied=False,
+            iterations_1=usual.iterations_1 + variant.passes - KINDS[kind].passes,
+            p0=usual.p0 * variant.p0,
+            smoothing=usual.smoothing * variant.smoothing,
+        )
         single = train_translation(parallel, alone, lexicons=[kind])
         arrays = single.lexicons[kind].to_arrays()
         assert all(np.array_equal(array, arrays[key]) for key, array in lexicon.to_arrays().items())
@@ -225,10 +228,12 @@ def test_words_jump_in_their_own_way(make_bitext: Callable[..., Bitext]) -> None
         n = rng.integers(1, 4)
         kinds = ["the", "a", "my"], ["red", "new", "old"], ["cat", "house", "sea", "day"]
         phrases = list(zip(*(rng.choice(kind, n).tolist() for kind in kinds), strict=True))
-        pairs.append((
-            [word for phrase in phrases for word in phrase],
-            [f"x{word}" for article, adjective, noun in phrases for word in (article, noun, adjective)],
-        ))  # fmt: skip
+        pairs.append(
+            (
+                [word for phrase in phrases for word in phrase],
+                [f"x{word}" for article, adjective, noun in phrases for word in (article, noun, adjective)],
+            )
+        )
     pairs[0][0][1] = "rare"
     model = train_translation(make_bitext(pairs), lexicons=["words"])
     forward = model.tables["words"].chain.forward

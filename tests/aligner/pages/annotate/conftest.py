@@ -12,7 +12,8 @@ from annotating import Site
 from reports import visits
 
 from aligner.model.model import Model, load
-from aligner.pages.annotate.session import Session, read_text
+from aligner.pages.annotate.annotation import read_text
+from aligner.pages.annotate.session import Session
 from corpora.readers import open_texts
 
 

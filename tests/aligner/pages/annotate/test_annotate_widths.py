@@ -13,7 +13,8 @@ from reports import assert_accessible, load_axe
 from shapes import ON_SCREENS, assert_begins_well, assert_fits, screen, write_texts
 
 from aligner.model.model import Model
-from aligner.pages.annotate.session import Session, read_text
+from aligner.pages.annotate.annotation import read_text
+from aligner.pages.annotate.session import Session
 from corpora.alignment import Links
 from corpora.link_files import read_links
 from corpora.readers import open_texts

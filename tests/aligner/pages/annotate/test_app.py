@@ -135,7 +135,8 @@ def test_a_pair_begins_with_the_links_of_the_model(session: Sessions, loaded: Mo
 def test_without_a_model_it_begins_with_the_links_of_the_text_itself(texts: Path) -> None:
     import aligner
     from aligner.model.settings import AlignSettings
-    from aligner.pages.annotate.session import model_of_text, read_text
+    from aligner.pages.annotate.annotation import read_text
+    from aligner.pages.annotate.session import model_of_text
     from corpora.readers import open_texts
 
     corpus = open_texts(f"{texts}.en", f"{texts}.fr")

@@ -310,8 +310,10 @@ def test_agreement_is_that_of_evaluate_both_ways() -> None:
     assert result.different == tuple(pair for pair in common if works[0][pair].links != works[1][pair].links)
     cells = [
         tuple(2 if (j, k) in w[p].sure else int((j, k) in w[p].possible) for w in works)
-        for p in common for j in range(text().lengths(p)[0]) for k in range(text().lengths(p)[1])
-    ]  # fmt: skip
+        for p in common
+        for j in range(text().lengths(p)[0])
+        for k in range(text().lengths(p)[1])
+    ]
     from sklearn.metrics import cohen_kappa_score
 
     assert result.kappa == pytest.approx(cohen_kappa_score(*zip(*cells, strict=True)))

@@ -7,8 +7,8 @@ from pathlib import Path
 from commands import write
 
 from aligner.model.settings import AlignSettings
-from aligner.pages.annotate.annotation import Annotation
-from aligner.pages.annotate.session import Session, model_of_text, read_text
+from aligner.pages.annotate.annotation import Annotation, read_text
+from aligner.pages.annotate.session import Session, model_of_text
 from corpora.readers import open_corpus, open_texts
 
 

@@ -32,8 +32,10 @@ def try_out(page: Any, source: str, target: str) -> str:
 
 
 def words(page: Any) -> list[str]:
-    return [str(word).partition(" –")[0] for word in page.locator(".word").evaluate_all(
-        "those => those.map(word => word.getAttribute('aria-label'))")]  # fmt: skip
+    return [
+        str(word).partition(" –")[0]
+        for word in page.locator(".word").evaluate_all("those => those.map(word => word.getAttribute('aria-label'))")
+    ]
 
 
 def test_a_sentence_is_drawn_with_its_links(visit: Visit, pairs: Pairs, expected: Pairs) -> None:

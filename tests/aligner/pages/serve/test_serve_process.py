@@ -156,8 +156,12 @@ def test_its_description_is_true(served: Started, tmp_path: Path) -> None:
     address = f"http://127.0.0.1:{client.port}/openapi.json"
     run = subprocess.run(
         [command, "run", address, "--checks", "all", "--max-examples", "60", "--seed", "1", "--no-color"],
-        cwd=tmp_path, capture_output=True, text=True, timeout=TIMEOUT, check=False,
-    )  # fmt: skip
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+        check=False,
+    )
     assert run.returncode == 0, run.stdout[-5000:]
     assert process.poll() is None
     assert "500" not in re.findall(r'status="(\d+)"', client.get("/metrics").text)
