@@ -8,7 +8,7 @@ from typing import NamedTuple
 from aligner.model.decoding import Alignment
 from aligner.model.model import Model, load
 from aligner.model.settings import AlignSettings
-from aligner.model.streaming import align_lines
+from aligner.model.streaming import align_lines, spilled
 from aligner.model.unsupervised import OwnText, align
 from aligner.progress import Progress, ignore
 from corpora.alignment import Link
@@ -109,7 +109,7 @@ def align_document(
 
     Raises CorpusError on a broken document, or a model that cannot be used.
     """
-    corpus = (skipping or Skipping())(corpus_of(document)).rereadable()
+    corpus = spilled((skipping or Skipping())(corpus_of(document)).rereadable())  # markup is slow to read
     if next(corpus.texts(), None) is None:
         return
     if settings.model is not None:

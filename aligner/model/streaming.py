@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import count, islice
+from itertools import islice
 from mmap import ACCESS_READ, mmap
 from typing import BinaryIO, NamedTuple
 
@@ -123,12 +123,15 @@ def align_lines(
 
 
 def rereadable(corpus: Corpus) -> Corpus:
-    """The corpus, if it can be read twice; else one that can, with its lines in a spill file."""
-    if corpus.can_be_read_twice:
-        return corpus
+    """The corpus, if it can be read twice; else one that can, see `spilled`."""
+    return corpus if corpus.can_be_read_twice else spilled(corpus)
+
+
+def spilled(corpus: Corpus) -> Corpus:
+    """The corpus with its lines in a spill file, from where reading them again costs next to nothing."""
     with spill_file("text") as copy:
         copy.write(b"\n")  # a file of nothing cannot be mapped
-        copy.writelines(b"%b\n%b\n" % text[1:] for text in corpus.texts())
+        copy.writelines(b"%d\n%b\n%b\n" % text for text in corpus.texts())
         copy.flush()
         mapped = mmap(copy.fileno(), 0, access=ACCESS_READ)
 
@@ -140,7 +143,7 @@ def rereadable(corpus: Corpus) -> Corpus:
 
     def texts() -> Iterator[TextLine]:
         lines = read()
-        return zip(count(1), lines, lines)
+        return zip(map(int, lines), lines, lines, strict=True)
 
     return replace(corpus, texts=texts)
 

@@ -149,18 +149,22 @@ def read_marked(content: str, kind: str) -> Marked:
 def read_target(content: str, kind: str, source: Marked) -> Marked:
     """Read a translation of a source that may have codes already, which stay where they are."""
     found = read_marked(content, kind)
-    raw = [*found.raw]
-    for tag in reversed(found.tags):
-        if not tag.is_pair:
-            raw[tag.start] = tag.opening + raw[tag.start]
-    return _like(replace(found, raw=raw), source)
+    if found.tags:
+        raw = [*found.raw]
+        for tag in reversed(found.tags):
+            if not tag.is_pair:
+                raw[tag.start] = tag.opening + raw[tag.start]
+        found = replace(found, raw=raw)
+    return _like(found, source)
 
 
 def _like(target: Marked, source: Marked) -> Marked:
     """The target in tokens like those of its source: others than its placeholders are text, as messages with tags."""
     names = {source.name_of(one) for one in source.placeholders}
     known = [one for one in target.placeholders if target.name_of(one) in names]
-    return replace(target, placeholders=known, at_capitals=source.ends_in_words())
+    at_capitals = source.ends_in_words()
+    same = known == target.placeholders and not at_capitals
+    return target if same else replace(target, placeholders=known, at_capitals=at_capitals)
 
 
 def _placeholders(text: str, tags: Sequence[Tag] = ()) -> list[tuple[int, int]]:

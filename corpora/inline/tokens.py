@@ -46,13 +46,14 @@ def identifier(placeholder: str) -> str:
 
 
 @cache
-def _words() -> re.Pattern[str]:
+def _words(spaced: bool) -> re.Pattern[str]:
+    """Matches a token.  spaced: of text without letters of scripts without spaces, which takes half the time."""
     signs = re.escape("".join(c for c in map(chr, range(33, 0x3040)) if unicodedata.category(c)[0] in "PS"))
     others = rf"\s_\uff00-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65{signs}"
-    letter = rf"(?:(?!{UNSPACED.pattern})[^{others}])"
+    letter = f"[^{others}]" if spaced else rf"(?:(?!{UNSPACED.pattern})[^{others}])"
     within = rf"[._]|(?<=\d)[,:](?=\d)|(?<={_CYRILLIC})['’](?={_CYRILLIC})"
-    runs = rf"[{_HIRAGANA}]+|[{_KATAKANA}]+|[{_HAN}]+|{UNSPACED.pattern}"
-    return re.compile(rf"{runs}|{letter}+(?:(?:{within}){letter}+)*|\S")
+    runs = "" if spaced else rf"[{_HIRAGANA}]+|[{_KATAKANA}]+|[{_HAN}]+|{UNSPACED.pattern}|"
+    return re.compile(rf"{runs}{letter}+(?:(?:{within}){letter}+)*|\S")
 
 
 def fine_tokens(text: str) -> list[str]:
@@ -71,7 +72,7 @@ def spans_of_tokens(
     cuts: places where tokens end, too.  whole: characters, from first to end, that are one token.
     """
     ends = sorted({0, *cuts, *(end for one in whole for end in one), len(text)})
-    kept, find = {*whole}, _words().finditer
+    kept, find = {*whole}, _words(text.isascii() or not UNSPACED.search(text)).finditer
     found = list[tuple[int, int]]()
     for start, end in pairwise(ends):
         found += [(start, end)] if (start, end) in kept else [one.span() for one in find(text, start, end)]

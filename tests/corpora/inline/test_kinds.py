@@ -96,3 +96,9 @@ def test_kinds(kind: str, content: str, around: list[str], codes: list[str]) -> 
 def test_an_unknown_kind_is_refused() -> None:
     with pytest.raises(SettingError, match="choose from html"):
         check_kind("rtf")
+
+
+@given(st.text("abÉжЖ'’._,:01 \u3000\u00a0-—«»()%אبα\u0301\uff21\u00ad\u200d😀"))
+def test_text_of_spaced_scripts_has_the_same_tokens_by_the_quick_way(text: str) -> None:
+    ends = [len(text), len(text) + 2]
+    assert spans_of_tokens(text) == spans_of_tokens(f"{text} ア", ends)[: len(spans_of_tokens(text))]
