@@ -20,7 +20,7 @@ from tables import markdown, parser_of, publish, with_interval
 
 if TYPE_CHECKING:
     from aligner.evaluation.markup import SpanFigures
-    from aligner.model.inline import Links
+    from aligner.model.inline import LinkProbabilities
     from corpora.inline.carrying import Examples, Placed
     from corpora.inline.kinds import Marked
 
@@ -81,14 +81,14 @@ def read(data: Path, language: str) -> Iterator[Example]:
                 yield Example(source, read_plain(gold.text, "html", source), gold)
 
 
-def align(examples: Sequence[Example]) -> list[Links]:
+def align(examples: Sequence[Example]) -> list[LinkProbabilities]:
     import aligner
 
     found = aligner.align([(one.source.words, one.target.words) for one in examples])
     return [dict(zip(own.links, own.scores, strict=True)) for own in found]
 
 
-def hull(source: Marked, target: Marked, links: Links) -> list[Placed]:
+def hull(source: Marked, target: Marked, links: LinkProbabilities) -> list[Placed]:
     """Each tag around all words that are linked to its own, which need not nest; others by relative position."""
     from corpora.inline.carrying import Placed, carry
 
@@ -102,7 +102,9 @@ def hull(source: Marked, target: Marked, links: Links) -> list[Placed]:
     return found
 
 
-def carried(examples: Sequence[Example], links: Sequence[Links], memories: Sequence[Examples]) -> list[list[Placed]]:
+def carried(
+    examples: Sequence[Example], links: Sequence[LinkProbabilities], memories: Sequence[Examples]
+) -> list[list[Placed]]:
     """The tags of each example, which are in turn given the examples of each memory."""
     from corpora.inline.carrying import carry
 

@@ -24,7 +24,7 @@ from corpora.same_text import compare, shared
 from corpora.skipping import Skipping
 from features.translation.dictionary import Fit
 
-Links = Mapping[Link, float]
+LinkProbabilities = Mapping[Link, float]
 """Links of the tokens of a pair, with their probabilities."""
 
 
@@ -78,7 +78,7 @@ def projected(source: Marked, target: Marked, found: Alignment) -> Projected:
 
 def carried(
     document: Document,
-    links: Iterator[Links],
+    links: Iterator[LinkProbabilities],
     corrections: Corrections = NO_CORRECTIONS,
     examples: Examples | None = None,
 ) -> Iterator[tuple[Piece, list[Placed]]]:
@@ -104,7 +104,7 @@ def align_document(
     *,
     on_progress: Callable[[Progress], None] = ignore,
     on_dictionary: Callable[[Fit], None] = ignore,
-) -> Iterator[Links]:
+) -> Iterator[LinkProbabilities]:
     """Align the segments of a document, with the model of the settings, or by the text itself.
 
     Raises CorpusError on a broken document, or a model that cannot be used.
@@ -124,7 +124,7 @@ def align_document(
             yield dict(zip(one.links, one.scores, strict=True))
 
 
-def read_links(document: Document, path: StrPath) -> Iterator[Links]:
+def read_links(document: Document, path: StrPath) -> Iterator[LinkProbabilities]:
     """The links of a file, which count the words of each text without its tags, split at spaces, or has other tokens.
 
     Raises CorpusError where it has links of other text, or of another number of segments.
@@ -146,7 +146,7 @@ def read_links(document: Document, path: StrPath) -> Iterator[Links]:
         raise CorpusError(path, number + 1, "the links go on, but the text has ended", hint="one line a segment")
 
 
-def _of_own_tokens(segment: Segment, pair: ScoredLinks) -> Links:
+def _of_own_tokens(segment: Segment, pair: ScoredLinks) -> LinkProbabilities:
     """The links of the tokens of linked words, in their order.  ValueError where the words are of another text."""
     sides = segment.source, segment.target
     words = pair.words or (sides[0].text.split(), sides[1].text.split())

@@ -18,7 +18,7 @@ _LONGEST_ENTITY = 200  # characters: one reference to it is not much shorter
 _TOKENS = {4, 14}
 """Expat's codes of an invalid token and of a reference to a character that XML forbids."""
 
-Start = Callable[[str, dict[str, str]], None]
+StartCallback = Callable[[str, dict[str, str]], None]
 End = Callable[[str], None]
 
 
@@ -63,7 +63,7 @@ def read_units(path: StrPath, kind: str, make_reader: Callable[[], Reader[Read]]
 def parse(
     path: StrPath,
     kind: str,
-    start: Start,
+    start: StartCallback,
     end: End | None = None,
     read: Callable[[str], None] | None = None,
     *,

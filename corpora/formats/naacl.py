@@ -82,7 +82,7 @@ def write_naacl(stream: BinaryIO, pairs: Iterable[PairLinks]) -> None:
             stream.write(f"{number} {source + 1} {target + 1} {kind}\n".encode())
 
 
-class Sentence(NamedTuple):
+class NumberedSentence(NamedTuple):
     """One line of a marked-up text."""
 
     number: int  # snum
@@ -94,10 +94,10 @@ def is_marked_up(line: bytes) -> bool:
     return _SENTENCE.fullmatch(line) is not None
 
 
-def parse_sentence(line: bytes, path: StrPath, line_number: int) -> Sentence:
+def parse_sentence(line: bytes, path: StrPath, line_number: int) -> NumberedSentence:
     """The number and text of ``<s snum=0001> text </s>``.  CorpusError on any other line."""
     match = _SENTENCE.fullmatch(line)
     if match is None:
         hint = "each line must be one whole sentence"
         raise CorpusError(path, line_number, "not a line '<s snum=...> ... </s>'", hint=hint)
-    return Sentence(int(match[1]), match[2].strip())
+    return NumberedSentence(int(match[1]), match[2].strip())

@@ -23,7 +23,7 @@ def kind_of_table(path: StrPath) -> str | None:
     return next((kind for magic, kind in _MAGIC.items() if head.startswith(magic)), None)
 
 
-class Table:
+class ColumnTable:
     """A table in a Parquet or Arrow file.  names: of columns.
 
     Raises SettingError without pyarrow, CorpusError on a damaged file.

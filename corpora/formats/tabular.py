@@ -9,14 +9,14 @@ from corpora.formats.archives import Archive, is_archive
 from corpora.formats.interlinear import InterlinearFile
 from corpora.formats.joint import Tabular
 from corpora.formats.sheets import Sheet, kind_of_sheet
-from corpora.formats.tables import Table, kind_of_table
+from corpora.formats.tables import ColumnTable, kind_of_table
 from corpora.formats.units import UnitFile, kind_of_units
 
 
 def table_opener(path: StrPath, untranslated: bool = False) -> Callable[[], Tabular] | None:
     """What opens a file that has columns, and a name for each; None for any other file."""
     if kind := kind_of_table(path):
-        return partial(Table, path, kind)
+        return partial(ColumnTable, path, kind)
     if kind := kind_of_units(path):
         if kind in interlinear.KINDS:
             return partial(InterlinearFile, path, kind)

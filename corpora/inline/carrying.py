@@ -29,8 +29,8 @@ Places = Mapping[int, tuple[int, int]]
 """Where tags stand, by their numbers in the order of the source, from 0: characters of the target, see `Placed`."""
 
 
-Words = tuple[str, ...]
-Examples = Mapping[Words, Mapping[Words, int]]
+Phrase = tuple[str, ...]
+Examples = Mapping[Phrase, Mapping[Phrase, int]]
 """How often words of tags were words of the same tags in translations; in lower case."""
 
 
@@ -73,7 +73,7 @@ def carry(
 
 def collect_examples(segments: Iterable[tuple[Marked, Marked]]) -> Examples:
     """Collect the words of tags that texts and their translations both have, once."""
-    found = defaultdict[Words, Counter[Words]](Counter)
+    found = defaultdict[Phrase, Counter[Phrase]](Counter)
     for sides in segments:
         if sides[0].tags and sides[1].tags:
             ours, theirs = (_words_of_tags(side) for side in sides)
@@ -84,16 +84,16 @@ def collect_examples(segments: Iterable[tuple[Marked, Marked]]) -> Examples:
     return found
 
 
-def _words_of_tags(marked: Marked) -> Mapping[str, list[Words]]:
+def _words_of_tags(marked: Marked) -> Mapping[str, list[Phrase]]:
     words, starts = _lower(marked), [start for start, _ in marked.tokens]
-    found = defaultdict[str, list[Words]](list)
+    found = defaultdict[str, list[Phrase]](list)
     for tag in marked.tags:
         if tag.is_pair:
             found[tag.key].append(words[bisect_left(starts, tag.start) : bisect_left(starts, tag.end)])
     return found
 
 
-def _lower(marked: Marked) -> Words:
+def _lower(marked: Marked) -> Phrase:
     return tuple(map(str.lower, marked.words))
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from corpora import SettingError
 from corpora.errors import BrokenLine, CorpusError
-from corpora.formats.tables import Table, kind_of_table
+from corpora.formats.tables import ColumnTable, kind_of_table
 from corpora.readers import open_corpus
 
 pa = pytest.importorskip("pyarrow")
@@ -42,7 +42,7 @@ def put(path: Path, kind: str, columns: dict[str, Any], rows: int = 3) -> Path:
 def test_rows_from_any_on(tmp_path: Path, kind: str, rows: int) -> None:
     path = put(tmp_path / "t", kind, {"id": range(20), "fr": FR, "en": EN}, rows)
     assert kind_of_table(path) == kind
-    table = Table(path, kind)
+    table = ColumnTable(path, kind)
     assert (table.count(("fr", "en")), table.names) == (20, ["id", "fr", "en"])
     for start in range(22):
         assert list(table.parse(("en", "fr"), start)) == ROWS[start:]
@@ -60,7 +60,7 @@ def test_columns_of_other_types(tmp_path: Path, kind: str) -> None:
         "dictionary": pa.array(FR).dictionary_encode(),
         "lines": [text.replace(" ", "\n") for text in EN],
     }
-    table = Table(put(tmp_path / "t", kind, columns), kind)
+    table = ColumnTable(put(tmp_path / "t", kind, columns), kind)
     for names in (
         ("translation.en", "translation.fr"),
         ("tokens", "large"),
@@ -72,7 +72,7 @@ def test_columns_of_other_types(tmp_path: Path, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_rows_without_text_shift_no_others(tmp_path: Path, kind: str) -> None:
-    table = Table(put(tmp_path / "t", kind, {"a": ["x", None, "y"], "b": ["u", "v", ""]}), kind)
+    table = ColumnTable(put(tmp_path / "t", kind, {"a": ["x", None, "y"], "b": ["u", "v", ""]}), kind)
     rows = table.parse(("a", "b"))
     assert next(rows) == (1, b"x", b"u")
     with pytest.raises(BrokenLine, match=r"t:2: has nothing in column 'a'"):
@@ -127,7 +127,7 @@ def test_offsets_that_lead_out_of_the_file(tmp_path: Path, kind: str, end: int) 
     content[place : place + 4] = struct.pack("<i", end)
     path.write_bytes(content)
     with pytest.raises(CorpusError, match=f"{re.escape(str(path))}: is no whole {kind} file"):
-        list(Table(path, kind).parse(("en", "fr")))
+        list(ColumnTable(path, kind).parse(("en", "fr")))
 
 
 def test_a_changed_byte_blames_the_table(tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_a_changed_byte_blames_the_table(tmp_path: Path) -> None:
         for place in rng.sample(range(8, len(whole)), 200):
             path.write_bytes(whole[:place] + bytes([whole[place] ^ 1 << rng.randrange(8)]) + whole[place + 1 :])
             try:
-                table = Table(path, kind)
+                table = ColumnTable(path, kind)
                 list(table.parse(("en", "fr")))
             except CorpusError as error:
                 assert error.path == str(path)  # noqa: PT017 - or there is none, where the byte was of a word

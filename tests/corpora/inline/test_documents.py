@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from marked_texts import HTML, WORDS, XML, Parser, escaped
 from memories import left_out
 
-from aligner.model.inline import Links, carried
+from aligner.model.inline import LinkProbabilities, carried
 from corpora.errors import CorpusError
 from corpora.inline.documents import Document, Lines, corpus_of, segments_of
 from corpora.inline.kinds import read_marked
@@ -29,7 +29,7 @@ PAIRS = st.lists(st.tuples(XML, WORDS.map(escaped)), min_size=1, max_size=4)
 
 def filled(document: Document) -> bytes:
     """The document with tags by relative position."""
-    links: Iterator[Links] = repeat({})
+    links: Iterator[LinkProbabilities] = repeat({})
     return b"".join(piece.written(placed) for piece, placed in carried(document, links))
 
 
