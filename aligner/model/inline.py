@@ -18,6 +18,7 @@ from corpora.inline.carrying import Examples, Placed, carry, write
 from corpora.inline.corrections import NO_CORRECTIONS, Corrections
 from corpora.inline.documents import Document, Piece, Segment, corpus_of, segments_of
 from corpora.inline.kinds import Marked, check_kind, read_marked, read_plain
+from corpora.inline.units import read_examples
 from corpora.link_files import ScoredLinks, open_scored_links
 from corpora.normalize import without_tokenizing
 from corpora.same_text import compare, shared
@@ -50,6 +51,7 @@ def project(
     *,
     model: Model | None = None,
     settings: AlignSettings = AlignSettings(),
+    examples: StrPath | None = None,
 ) -> list[Projected]:
     """Carry the inline markup of sources to their targets, as the command ``aligner project`` does.
 
@@ -59,19 +61,21 @@ def project(
 
     pairs: a source with markup of a kind, one of `corpora.inline.kinds.KINDS`, and its target without.  model: by which
     they are aligned; without one by what all pairs say, as the settings say.
-    Raises SettingError for an unknown kind.
+    examples: a memory, TMX or XLIFF, with tags on both sides.
+    Raises SettingError for an unknown kind, CorpusError for examples that cannot be read.
     """
     check_kind(markup)
+    known = None if examples is None else read_examples(examples, settings.reading)
     marked = ((read_marked(source, markup), target) for source, target in pairs)
     sides = [(source, read_plain(target, markup, source)) for source, target in marked]
     words = [(source.words, target.words) for source, target in sides]
     found: Iterable[Alignment] = align(words, settings=settings) if model is None else model.align_many(words)
-    return [projected(*both, one) for both, one in zip(sides, found, strict=True)]
+    return [projected(*both, one, known) for both, one in zip(sides, found, strict=True)]
 
 
-def projected(source: Marked, target: Marked, found: Alignment) -> Projected:
-    """The target with the tags of its source.  found: of their words."""
-    placed = carry(source, target, dict(zip(found.links, found.scores, strict=True)))
+def projected(source: Marked, target: Marked, found: Alignment, examples: Examples | None = None) -> Projected:
+    """The target with the tags of its source.  found: of their words.  examples: see `carry`."""
+    placed = carry(source, target, dict(zip(found.links, found.scores, strict=True)), examples=examples)
     tags = [ProjectedTag(one.tag.opening, one.start, one.end, one.sure) for one in placed]
     return Projected(write(target, placed), tags)
 

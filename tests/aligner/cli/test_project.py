@@ -72,7 +72,7 @@ def test_corrections_are_taken_over(texts: Path, tmp_path: Path) -> None:
     assert line == text.replace(words[0], f"<b>{words[0]}</b>", 1)
 
 
-def test_examples_of_a_memory(tmp_path: Path) -> None:
+def test_examples_of_a_memory(model: Path, tmp_path: Path) -> None:
     unit = "<tu><tuv xml:lang='en'><seg>{}</seg></tuv><tuv xml:lang='de'><seg>{}</seg></tuv>{}</tu>"
     tags = "the <hi>power button</hi>", "die <hi>Ein Aus Taste</hi>", "<tuv xml:lang='fr'><seg>x</seg></tuv>"
     memory = write(tmp_path / "m.tmx", f"<tmx version='1.4'><header/><body>{unit.format(*tags)}</body></tmx>")
@@ -84,6 +84,10 @@ def test_examples_of_a_memory(tmp_path: Path) -> None:
     languages = "--source", "en", "--target", "de"
     assert "<b>Ein Aus Taste</b>" in run("project", *files, "--examples", memory, *languages).stdout
     assert "has 3 languages" in refused("project", *files, "--examples", memory)
+    settings = aligner.AlignSettings(source="en", target="de")
+    pair = "press <b>power button</b> now", "Ein Aus Taste"
+    (found,) = aligner.project([pair], model=aligner.load(model), settings=settings, examples=memory)
+    assert found.target == "<b>Ein Aus Taste</b>"
     plain = unit.format("a", "b", "")
     write(tmp_path / "n.tmx", f"<tmx version='1.4'><header/><body>{plain}</body></tmx>")
     assert "has no tags around words" in refused("project", *files, "--examples", tmp_path / "n.tmx")
