@@ -34,11 +34,6 @@ _ANY = sys.maxsize  # words of a side whose number is not checked
 _TOGETHER = "do the files belong together?"
 
 
-def project_file(labels: StrPath, target: StrPath, links: StrPath, reading: Reading = AS_IT_IS) -> Iterator[Sentence]:
-    """`project_labels` as sentences of CoNLL files.  Raises ValueError where spans overlap."""
-    return (one.rows for one in project_labels(labels, target, links, reading))
-
-
 class _Pair(NamedTuple):
     source: Labelled
     target: Labelled

@@ -21,7 +21,8 @@ from tables import markdown, parser_of, publish, with_interval
 if TYPE_CHECKING:
     from aligner.evaluation.markup import SpanFigures
     from aligner.model.inline import LinkProbabilities
-    from corpora.inline.carrying import Examples, Placed
+    from corpora.inline.carrying import Placed
+    from corpora.inline.examples import Examples
     from corpora.inline.kinds import Marked
 
 LANGUAGES = {"de": "German", "fr": "French", "ru": "Russian", "ja": "Japanese"}
@@ -42,7 +43,7 @@ class Example(NamedTuple):
 
 def main() -> None:
     asked = parser_of(__doc__).parse_args()
-    from corpora.inline.carrying import carry, collect_examples
+    from corpora.inline.examples import collect_examples
 
     rows, by_kind = list[list[str]](), dict[str, list[str]]()
     for place, (language, name) in enumerate(LANGUAGES.items()):
@@ -52,7 +53,7 @@ def main() -> None:
         alone = [own for start in starts for own in align(examples[start : start + SEGMENTS])]
         memories = [collect_examples((one.source, one.gold) for one in examples[1 - half :: 2]) for half in (0, 1)]
         ways = {
-            "relative position": [carry(*one[:2], {}) for one in examples],
+            "relative position": carried(examples, [{}] * len(examples), [{}]),
             "hull of links": [hull(*one[:2], own) for one, own in zip(examples, links, strict=True)],
             f"`project`, {SEGMENTS} segments at a time": carried(examples, alone, [{}]),
             "… with the other half as `--examples`": carried(examples, alone, memories),

@@ -1,10 +1,10 @@
 """``aligner project``."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from aligner.cli.messages import in_options, refuse_idle, say, tell_fit
 from aligner.cli.options import (
@@ -18,7 +18,7 @@ from aligner.cli.options import (
     skipping_pairs,
 )
 from aligner.model.settings import AlignSettings
-from aligner.progress import progress_bar, tell_items
+from aligner.progress import ignore, progress_bar, tell_items
 from corpora import SettingError
 from corpora.errors import CorpusError, counted
 
@@ -70,9 +70,15 @@ def project(
     if document is None:
         if target is None or links is None:
             raise SettingError("labels are carried from SRC to TGT by LINKS (give all three, or `markup`)")
-        given = {"model": settings.model, "dictionary": settings.dictionary, "skip_bad": settings.skip_bad}
-        tags = {"unsure": unsure, "examples": examples, "corrected": corrected}
-        refuse_idle("on labels, which have LINKS (give --markup KIND for tags)", **given, **tags)
+        refuse_idle(
+            "on labels, which have LINKS (give --markup KIND for tags)",
+            model=settings.model,
+            dictionary=settings.dictionary,
+            skip_bad=settings.skip_bad,
+            unsure=unsure,
+            examples=examples,
+            corrected=corrected,
+        )
         _project_labels((source, target, links), gold, settings, (output, force, quiet))
         return
     if len({*document.files}) == 1:
@@ -134,15 +140,18 @@ def _project_labels(
 
 @dataclass
 class _Tally:
-    """Counts the tags of segments, and lists unsure ones and those that are as in gold, where that is asked for."""
+    """Counts the tags of segments, and those that are as in gold, if there is one.
+
+    rows_of: makes what is to be listed, of the number of a segment, the segment and its tags.
+    """
 
     gold: "Iterator[Marked] | None"
-    lists: bool
+    rows_of: "Callable[..., Iterable[Any]]"
     pairs: int = 0
     tags: int = 0
     unsure: int = 0
     empty: int = 0
-    segments: "list[tuple[int, Segment, list[Placed]]]" = field(default_factory=list)
+    rows: list[Any] = field(default_factory=list)
     spans: "list[list[TagCount]]" = field(default_factory=list)
 
     def add(self, segment: "Segment", placed: "list[Placed]", gold: str) -> None:
@@ -151,11 +160,9 @@ class _Tally:
 
         self.pairs += 1
         self.tags += len(placed)
-        unsure = sum(not one.sure for one in placed)
-        self.unsure += unsure
+        self.unsure += sum(not one.sure for one in placed)
         self.empty += bool(placed) and not segment.target.tokens
-        if self.lists and unsure:
-            self.segments.append((self.pairs, segment, placed))
+        self.rows += self.rows_of(self.pairs, segment, placed)
         if self.gold is not None:
             truth = next(self.gold, None)
             if truth is None or truth.text != segment.target.text:
@@ -184,19 +191,19 @@ def _project_markup(
         from aligner.evaluation.markup import figures
         from aligner.model.inline import align_document, carried, read_links
         from corpora.files import refuse_inputs, spilling_beside, write_atomically, write_packed
-        from corpora.formats.sheets import kind_of_rows
         from corpora.inline.corrections import NO_CORRECTIONS, read_corrections
         from corpora.inline.documents import corpus_of
         from corpora.inline.units import read_examples
 
         for one in filter(None, (output, unsure)):
-            inputs = [*document.files, links, gold, examples, corrected, settings.model, *settings.dictionary]
-            refuse_inputs(one, inputs)
+            refuse_inputs(
+                one, [*document.files, links, gold, examples, corrected, settings.model, *settings.dictionary]
+            )
         corpus_of(document).rereadable()
-        kind_of_rows(unsure or "-")  # which raises now, if ever
+        rows_of, write_unsure = _unsure_to(unsure, document)
         corrections = NO_CORRECTIONS if corrected is None else read_corrections(corrected)
-        known = {} if examples is None else read_examples(examples, settings.reading)
-        tally = _Tally(None if gold is None else document.gold(gold), unsure is not None)
+        known = read_examples(examples, settings.reading)
+        tally = _Tally(None if gold is None else document.gold(gold), rows_of)
         with spilling_beside(output), write_packed(output, force=force) as file:
             if links is None:
                 found = align_document(document, settings, skipping, on_progress=show, on_dictionary=tell_fit(quiet))
@@ -211,7 +218,7 @@ def _project_markup(
                 raise CorpusError(gold, 0, "has more segments than the target", hint=_SAME_TEXT)
         if unsure is not None:
             with write_atomically(unsure, force=force) as file:
-                _write_unsure(file, unsure, tally, document)
+                write_unsure(file, tally.rows)
     if gold is not None:
         print(_spans_report(figures(tally.spans)), flush=True)
     if not quiet:
@@ -219,24 +226,23 @@ def _project_markup(
         say(f"{tally}" if gold is not None and output == "-" else f"{tally}, written to {where}")
 
 
-def _write_unsure(file: "IO[bytes]", path: str, tally: _Tally, document: "Document") -> None:
-    """Write the unsure tags as the end of the name says."""
-    from corpora.formats.sheets import kind_of_rows, write_rows
-    from corpora.inline.corrections import UNSURE, unsure_row
+def _unsure_to(path: str | None, document: "Document") -> "tuple[Callable[..., Iterable[Any]], Callable[..., object]]":
+    """What is listed of each segment for a file of unsure tags, and what writes the file, as the end of its name says.
 
+    Raises SettingError for XLSX without its package.
+    """
+    if path is None:
+        return (lambda *_: ()), ignore
     if path.lower().endswith(".html"):
-        from aligner.pages.tags import write_page
+        from aligner.pages.tags import shown, write_page
 
-        name = " – ".join(dict.fromkeys(Path(one).name for one in document.files))
-        file.write(write_page(tally.segments, document.languages, name).encode())
-        return
-    rows = (
-        unsure_row(pair, number, segment, one)
-        for pair, segment, placed in tally.segments
-        for number, one in enumerate(placed)
-        if not one.sure
-    )
-    write_rows(file, kind_of_rows(path), UNSURE, rows)
+        name = Path(document.files[1]).name
+        return shown, lambda file, rows: file.write(write_page(rows, document.languages, name).encode())
+    from corpora.formats.sheets import kind_of_rows, write_rows
+    from corpora.inline.corrections import UNSURE, unsure_rows
+
+    kind = kind_of_rows(path)
+    return unsure_rows, lambda file, rows: write_rows(file, kind, UNSURE, rows)
 
 
 def _spans_report(found: "Mapping[str, SpanFigures]") -> str:

@@ -14,9 +14,10 @@ from aligner.progress import Progress, ignore
 from corpora.alignment import Link
 from corpora.errors import CorpusError
 from corpora.files import StrPath
-from corpora.inline.carrying import Examples, Placed, carry, write
+from corpora.inline.carrying import Placed, carry, write
 from corpora.inline.corrections import NO_CORRECTIONS, Corrections
 from corpora.inline.documents import Document, Piece, Segment, corpus_of, segments_of
+from corpora.inline.examples import Examples
 from corpora.inline.kinds import Marked, check_kind, read_marked, read_plain
 from corpora.inline.units import read_examples
 from corpora.link_files import ScoredLinks, open_scored_links
@@ -65,7 +66,7 @@ def project(
     Raises SettingError for an unknown kind, CorpusError for examples that cannot be read.
     """
     check_kind(markup)
-    known = None if examples is None else read_examples(examples, settings.reading)
+    known = read_examples(examples, settings.reading)
     marked = ((read_marked(source, markup), target) for source, target in pairs)
     sides = [(source, read_plain(target, markup, source)) for source, target in marked]
     words = [(source.words, target.words) for source, target in sides]

@@ -43,9 +43,8 @@ def read_tasks(path: StrPath) -> Iterator[Labelled]:
             last = task.get("id")
             results = _of_minimal(task) if minimal else _of_task(task, counts)
             marks = [mark for result in results for mark in _marks(result, text, counts)]
-            "".join(
-                [text, *(part for mark in marks for part in (mark.name, *mark.key))]
-            ).encode()  # raises for surrogates
+            texts = [text, *(part for mark in marks for part in (mark.name, *mark.key))]
+            "".join(texts).encode()  # raises for surrogates
             yield Labelled(number, text, words_of(text), marks)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             what = f"task {number} is no text with labels{f': {error}' if type(error) is ValueError else ''}"

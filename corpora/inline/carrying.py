@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from corpora.alignment import Link
+from corpora.inline.examples import Examples, lower
 from corpora.inline.kinds import Marked, Tag
 
 _OUTSIDE = 0.7
@@ -27,11 +28,6 @@ Run = tuple[int, int]  # tokens, from the first to the end
 
 Places = Mapping[int, tuple[int, int]]
 """Where tags stand, by their numbers in the order of the source, from 0: characters of the target, see `Placed`."""
-
-
-Phrase = tuple[str, ...]
-Examples = Mapping[Phrase, Mapping[Phrase, int]]
-"""How often words of tags were words of the same tags in translations; in lower case."""
 
 
 @dataclass(eq=False)
@@ -65,36 +61,12 @@ def carry(
     links: of the tokens, with probabilities.  corrected: tags that are placed already, to which others give way.
     examples: what words of tags are elsewhere.
     Codes and placeholders that the target has are left out; placeholders that it lacks are placed, too. A target that
-    has tags around words gets none.  Raises ValueError where corrected tags cross, or are of no tag.
+    has tags around words gets none.  Raises ValueError where corrected tags cross, cannot stand there, or are no tags.
     """
     has_none = not (source.tags or source.placeholders) or any(tag.is_pair for tag in target.tags)
+    if has_none and corrected:
+        raise ValueError("it gets no tags")
     return [] if has_none else _Carrier(source, target, links, examples or {}).carry(corrected or {})
-
-
-def collect_examples(segments: Iterable[tuple[Marked, Marked]]) -> Examples:
-    """Collect the words of tags that texts and their translations both have, once."""
-    found = defaultdict[Phrase, Counter[Phrase]](Counter)
-    for sides in segments:
-        if sides[0].tags and sides[1].tags:
-            ours, theirs = (_words_of_tags(side) for side in sides)
-            for key, [words, *others] in ours.items():
-                same = theirs.get(key, [])
-                if words and not others and len(same) == 1 and same[0]:
-                    found[words][same[0]] += 1
-    return found
-
-
-def _words_of_tags(marked: Marked) -> Mapping[str, list[Phrase]]:
-    words, starts = _lower(marked), [start for start, _ in marked.tokens]
-    found = defaultdict[str, list[Phrase]](list)
-    for tag in marked.tags:
-        if tag.is_pair:
-            found[tag.key].append(words[bisect_left(starts, tag.start) : bisect_left(starts, tag.end)])
-    return found
-
-
-def _lower(marked: Marked) -> Phrase:
-    return tuple(map(str.lower, marked.words))
 
 
 def write(target: Marked, placed: Sequence[Placed]) -> str:
@@ -217,7 +189,7 @@ class _Carrier:
             inside.update(self.linked[j])
         window = _free_around(needed, lo, hi, taken)
         run, confidence = self._best_run(inside, *window, taken), 0.0
-        run = self._run_of_examples((s, e), run, inside, *window, taken) if self.examples else run
+        run = self._run_of_examples((s, e), run, inside, *window, taken)
         if needed is not None and tag in self.corrected:
             run, confidence = needed, 1.0
         elif (s, e) == (first, end) and not taken:
@@ -225,7 +197,8 @@ class _Carrier:
         elif run is None:
             run = needed or _relative((s - first) / (end - first), (e - first) / (end - first), lo, hi, taken)
         else:
-            run = _hull(run, needed)
+            a, b = needed or run
+            run = min(run[0], a), max(run[1], b)
             confidence = self._confidence(s, e, run, inside)
             free = [k not in taken and not self.total[k] for k in range(lo, hi)]
             a, b = run
@@ -256,8 +229,11 @@ class _Carrier:
         self, own: Run, linked: Run | None, inside: Mapping[int, float], lo: int, hi: int, taken: set[int]
     ) -> Run | None:
         """The free run of the words of an example, if links say so, too, or say nothing; else the linked one."""
-        found, words = list[tuple[bool, float, int, int, int]](), _lower(self.target)
-        for known, count in self.examples.get(_lower(self.source)[slice(*own)], {}).items():
+        examples = self.examples and self.examples.get(lower(self.source)[slice(*own)])
+        if not examples:
+            return linked
+        found, words = list[tuple[bool, float, int, int, int]](), lower(self.target)
+        for known, count in examples.items():
             n = len(known)
             for a in (a for a in range(lo, hi - n + 1) if words[a : a + n] == known):
                 weight = sum(inside.get(k, 0.0) for k in range(a, a + n))
@@ -271,7 +247,7 @@ class _Carrier:
 
     def _confidence(self, s: int, e: int, run: Run, inside: Mapping[int, float]) -> float:
         a, b = run
-        linked = sum(map(bool, map(self.linked.get, range(s, e))))
+        linked = sum(bool(self.linked[j]) for j in range(s, e))
         hull = (min(inside), max(inside) + 1) if inside else run
         unlinked = sum(not self.total[k] for k in range(a, b))
         at_edges = min(1.0, inside.get(a, 0.0), inside.get(b - 1, 0.0))
@@ -302,6 +278,8 @@ class _Carrier:
         place = self._place_of(cut, tag)
         if parent is not None:
             place = min(max(place, parent.start), parent.end)
+        if corrected is not None and place != corrected[0] and tag.first is None:
+            raise ValueError(f"{tag.opening} cannot stand at {corrected[0]}, within another tag or outside its own")
         self.runs[tag] = cut, cut
         at_edge = parent is None and s in (first, end) and lo < hi and tag.name != "placeholder" and not tag.first
         sure = corrected is not None or at_edge
@@ -335,10 +313,6 @@ def _free_around(needed: Run | None, lo: int, hi: int, taken: Iterable[int]) -> 
         return lo, hi
     a, b = needed
     return max([lo, *(k + 1 for k in taken if k < a)]), min([hi, *(k for k in taken if k >= b)])
-
-
-def _hull(run: Run, needed: Run | None) -> Run:
-    return run if needed is None else (min(run[0], needed[0]), max(run[1], needed[1]))
 
 
 def _relative(start: float, end: float, lo: int, hi: int, taken: Iterable[int]) -> Run:

@@ -1,14 +1,15 @@
 """Corrections of tags by people: a table with a row for each tag, which says where it stands in its target."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from corpora.alignment import Link
 from corpora.errors import CorpusError
 from corpora.files import StrPath
 from corpora.formats.sheets import Sheet, kind_of_sheet
-from corpora.inline.carrying import Examples, Placed, carry
+from corpora.inline.carrying import Placed, carry
 from corpora.inline.documents import Segment
+from corpora.inline.examples import Examples
 
 _PLACE = "pair", "number", "start", "end"
 """Columns of a correction: which segment, from 1, and which of its tags, from 0; characters of the target."""
@@ -19,12 +20,14 @@ UNSURE = "line", "segment", "tag", "source", "target", "confidence", *_PLACE, "t
 _HINT = "give a table of unsure tags, or what their page saves"
 
 
-def unsure_row(pair: int, number: int, segment: Segment, one: Placed) -> tuple[object, ...]:
-    """A row of a placed tag, with the columns `UNSURE`.  pair, number: of the segment, and of the tag in it."""
+def unsure_rows(pair: int, segment: Segment, placed: Sequence[Placed]) -> Iterator[tuple[object, ...]]:
+    """The rows of the unsure tags of a segment, with the columns `UNSURE`.  pair: the number of the segment."""
     source, target = segment.source.text, segment.target.text
-    words = source[one.tag.start : one.tag.end], target[one.start : one.end]
-    place = pair, number, one.start, one.end
-    return segment.line, segment.name, one.tag.opening, *words, round(one.confidence, 3), *place, target
+    for number, one in enumerate(placed):
+        if not one.sure:
+            words = source[one.tag.start : one.tag.end], target[one.start : one.end]
+            known = segment.line, segment.name, one.tag.opening, *words, round(one.confidence, 3)
+            yield *known, pair, number, one.start, one.end, target
 
 
 @dataclass
@@ -47,9 +50,7 @@ class Corrections:
         self, pair: int, segment: Segment, links: Mapping[Link, float], examples: Examples | None
     ) -> list[Placed]:
         """Place the tags of a segment, as corrected.  Raises CorpusError where that cannot be, or is of other text."""
-        found = self.of.get(pair)
-        if found is None:
-            return carry(segment.source, segment.target, links, examples=examples)
+        found = self.of.get(pair, _Corrected(0, segment.target.text))
         if found.text.split() != segment.target.text.split():
             what = f"has another target than pair {pair} of the text"
             raise CorpusError(self.path, found.line, what, hint="do the files belong together?")
@@ -76,5 +77,9 @@ def read_corrections(path: StrPath) -> Corrections:
         if not all(cell.isdecimal() and len(cell) < 10 for cell in cells):
             raise CorpusError(path, line, f"has not a number in each of {', '.join(_PLACE)}", hint=_HINT)
         pair, number, start, end = map(int, cells)
-        found.setdefault(pair, _Corrected(line, text)).places[number] = start, end
+        own = found.setdefault(pair, _Corrected(line, text))
+        if number in own.places or text != own.text:
+            hint = "give a row for each tag of a pair, all with the same text"
+            raise CorpusError(path, line, f"does not go with line {own.line}, of the same pair", hint=hint)
+        own.places[number] = start, end
     return Corrections(path, found)

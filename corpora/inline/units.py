@@ -12,8 +12,8 @@ from corpora.formats.joint import Columns
 from corpora.formats.markup import Place, Texts, parse
 from corpora.formats.memories import SIDES, MemoryReader
 from corpora.formats.units import UnitFile, kind_of_units, side_of
-from corpora.inline.carrying import Examples, collect_examples
 from corpora.inline.documents import Piece, Segment, is_partly_tagged, segments_of
+from corpora.inline.examples import Examples, collect_examples
 from corpora.inline.kinds import Marked, read_marked, read_target
 from corpora.left_out import warn_of_left_out
 from corpora.reading import AS_IT_IS, Reading
@@ -24,11 +24,13 @@ _WIDE = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be", b"<\0": "utf-16-le"
 _PARTLY = "targets that have some of the tags around words of their source, which get no others"
 
 
-def read_examples(path: StrPath, reading: Reading = AS_IT_IS) -> Examples:
-    """Read what words of tags become, of the segments of TMX or XLIFF that have tags on both sides.
+def read_examples(path: StrPath | None, reading: Reading) -> Examples:
+    """Read what words of tags become, of the segments of TMX or XLIFF that have tags on both sides; path None: none.
 
     Raises CorpusError on a damaged file, and on one without such segments.
     """
+    if path is None:
+        return {}
     if kind_of_units(path) not in ("TMX", "XLIFF"):
         raise CorpusError(path, 0, "is neither TMX nor XLIFF", hint="give a memory whose segments have tags")
     found = collect_examples((segment.source, segment.target) for segment in segments_of(Units(path, reading)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise, product
 from pathlib import Path
 
@@ -13,10 +14,14 @@ from hypothesis import strategies as st
 from corpora.corpus import word_counts
 from corpora.errors import CorpusError
 from corpora.formats.conll import DEPREL, FEATS, HEAD, UPOS, Sentence, read_sentences
-from corpora.projection import best_origins, project_file, project_spans, project_tree
+from corpora.projection import best_origins, project_labels, project_spans, project_tree
 
 LINKS = st.dictionaries(st.tuples(st.integers(0, 5), st.integers(0, 5)), st.floats(0.1, 1.0))
 SPANS = st.sampled_from([[(0, 6, "A")], [(0, 2, "A"), (2, 5, "B")], [(1, 3, "A"), (4, 6, "A")], []])
+
+
+def project_file(*files: Path) -> Iterator[Sentence]:
+    return (one.rows for one in project_labels(*files))
 
 
 @given(SPANS, LINKS)

@@ -132,9 +132,11 @@ def describe(limits: Limits) -> dict[str, Any]:
     """The OpenAPI 3.1 description of a service with these limits, as JSON values."""
 
     def filled(values: dict[str, Any]) -> dict[str, Any]:
-        given = {"enum": [*KINDS]} if values.get("enum") == "kinds" else {}
-        given |= {name: getattr(limits, values[name]) for name in values if name == "maxItems"}
-        return {**values, **given}
+        if values.get("enum") == "kinds":
+            values["enum"] = [*KINDS]
+        if "maxItems" in values:
+            values["maxItems"] = getattr(limits, values["maxItems"])
+        return values
 
     found: dict[str, Any] = json.loads(_DESCRIPTION.read_text("utf-8"), object_hook=filled)
     found["info"]["version"] = __version__

@@ -103,15 +103,16 @@ def test_examples_of_a_memory(model: Path, tmp_path: Path) -> None:
         ("900 0 0 1 x", "is of pair 900, but the text has"),
         ("1 0 -1 1 {}", "has not a number in each of pair, number, start, end"),
         ("1 0", "has not a number in each of pair, number, start, end"),
+        ("1 0 0 1 {}|1 1 0 1 x", "does not go with line 2"),
+        ("1 0 0 1 {}|1 0 0 2 {}", "does not go with line 2"),
     ],
 )
 def test_corrections_that_are_refused(texts: Path, tmp_path: Path, row: str, said: str) -> None:
     target = (texts / "fr").read_text("utf-8").splitlines()[0]
-    cells = row.split(" ", 4)
-    rows = ["pair\tnumber\tstart\tend\ttext", "\t".join(cell.format(target) for cell in cells)]
-    table = write(tmp_path / "table", *rows)
+    rows = ["\t".join(cell.format(target) for cell in one.split(" ", 4)) for one in row.split("|")]
+    table = write(tmp_path / "table", "pair\tnumber\tstart\tend\ttext", *rows)
     files = texts / "tags", texts / "fr", texts / "wa", "--markup", "html"
-    assert said in refused("project", *files, "--corrected", table, "-q", "-o", tmp_path / "x", line=2)
+    assert said in refused("project", *files, "--corrected", table, "-q", "-o", tmp_path / "x", line=1 + len(rows))
     assert not (tmp_path / "x").exists()
     write(tmp_path / "table", "pair\tend", "1\t0")
     assert "has no column" in refused("project", *files, "--corrected", table, "-q", line=1)

@@ -16,15 +16,17 @@ TARGET = ["dr\U0001f600ck die Taste und warte", "ein rotes Haus hier", "<img src
 OPTIONS = "--markup", "html", "-q", "--force"
 
 
+def page_of(folder: Path, *texts: str) -> Path:
+    """The page of the lines of a source, a target and links; what is written is in the file o beside it."""
+    files = [write(folder / name, text) for name, text in zip("stl", texts, strict=True)]
+    run("project", *files, *OPTIONS, "-o", folder / "o", "--unsure", folder / "u.html")
+    return folder / "u.html"
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("tags")
-    write(folder / "s", *SOURCE)
-    write(folder / "t", *TARGET)
-    write(folder / "l", "0-0", "0-0", "")
-    files = folder / "s", folder / "t", folder / "l"
-    run("project", *files, *OPTIONS, "-o", folder / "o", "--unsure", folder / "u.html")
-    return folder
+    texts = "\n".join(SOURCE), "\n".join(TARGET), "0-0\n0-0\n"
+    return page_of(tmp_path_factory.mktemp("tags"), *texts).parent
 
 
 def saved(page: Any, folder: Path) -> list[str]:
@@ -47,15 +49,9 @@ def test_tags_are_moved_by_keys(visit: Any, folder: Path) -> None:
     written = (folder / "o").read_text("utf-8").splitlines()
     assert saved(page, folder) == written, "nothing is decided"
     choose(page, "the key")
-    page.keyboard.press("ArrowRight")
-    around = page.locator("#said").inner_text()
-    for _ in range(9):
-        page.keyboard.press("ArrowRight")
-    for _ in range(3):
-        page.keyboard.press("Shift+ArrowRight")
-    assert page.locator("#said").inner_text() != around
-    for _ in range(9):
-        page.keyboard.press("Shift+ArrowRight")
+    for keys in ("ArrowRight", "Shift+ArrowRight"):
+        for _ in range(9):
+            page.keyboard.press(keys)
     assert page.locator("#said").inner_text() == "Around: warte"
     page.keyboard.press("Shift+ArrowLeft")
     assert page.locator(".target mark").all_inner_texts() == ["und warte"]
@@ -82,22 +78,14 @@ def test_tags_are_moved_by_the_mouse_and_stay_moved(visit: Any, folder: Path) ->
 
 
 def test_arrows_point_where_the_tag_moves(visit: Any, tmp_path: Path) -> None:
-    write(tmp_path / "s", "a <b>b</b> c")
-    write(tmp_path / "t", "אחת שתיים שלוש")
-    write(tmp_path / "l", "")
-    run("project", *(tmp_path / name for name in "stl"), *OPTIONS, "--unsure", tmp_path / "u.html")
-    page = visit(tmp_path / "u.html")
+    page = visit(page_of(tmp_path, "a <b>b</b> c", "אחת שתיים שלוש", ""))
     choose(page, "<b>")
     page.keyboard.press("ArrowLeft")
     assert page.locator("#said").inner_text() == "Around: שתיים שלוש"
 
 
 def test_nothing_unsure(visit: Any, tmp_path: Path) -> None:
-    write(tmp_path / "s", "<b>a</b>")
-    write(tmp_path / "t", "A")
-    write(tmp_path / "l", "0-0")
-    run("project", *(tmp_path / name for name in "stl"), *OPTIONS, "--unsure", tmp_path / "u.html")
-    page = visit(tmp_path / "u.html")
+    page = visit(page_of(tmp_path, "<b>a</b>", "A", "0-0"))
     assert page.locator(".about").first.inner_text().startswith("0 tags")
     assert page.locator("#tag").is_hidden()
 
