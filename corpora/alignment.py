@@ -23,13 +23,13 @@ class PairLinks(NamedTuple):
     """
 
     sure: frozenset[Link]
-    possible: frozenset[Link]
+    possible: frozenset[Link] = frozenset()
     probabilities: Mapping[Link, float] = MappingProxyType({})
 
 
 WordPair = tuple[Sequence[str], Sequence[str], PairLinks]  # words of source and target, and their links
 
-NO_LINKS = PairLinks(frozenset(), frozenset())
+NO_LINKS = PairLinks(frozenset())
 
 FROM_ONE = "counted from 1? Then name the file .talp; or are source and target swapped?"
 """What to do about links that fit if their numbers are that of the first word plus one."""

@@ -1,7 +1,6 @@
 """Convert links from one format to another, write the text of corpora, and combine files of two directions."""
 
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -9,42 +8,24 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import BinaryIO
 
-from corpora import recognize
 from corpora.alignment import PairLinks, WordPair
 from corpora.corpus import Corpus, TextLine
 from corpora.encodings import marked
 from corpora.errors import CorpusError, counted
 from corpora.files import StrPath
-from corpora.formats.clearaligner import MOST_WORDS, write_clearaligner
-from corpora.formats.comtrans import write_comtrans
-from corpora.formats.conll import write_conllu
-from corpora.formats.giza import write_a3
-from corpora.formats.jsonl import write_jsonl
-from corpora.formats.memories import FORBIDDEN, write_tmx
-from corpora.formats.naacl import write_naacl
-from corpora.formats.pharaoh import write_pharaoh
-from corpora.formats.sheets import write_links
-from corpora.link_files import INDEX_BASES, LINK_FORMATS, WRITTEN_FORMATS, LinkStream, open_links, with_scores
-from corpora.readers import TRIPLES, open_corpus
+from corpora.formats import Format
+from corpora.link_files import LINK_FORMATS, WRITTEN_FORMATS, LinkStream, known_format, open_links, with_scores
+from corpora.paths import is_stream, plain_name
+from corpora.readers import open_corpus, open_pairs
 from corpora.reading import AS_IT_IS, Reading
+from corpora.recognize import FORMATS, LINK_SUFFIXES, form_of, links_format
 from corpora.symmetrize import symmetrize
-
-_WRITERS: dict[str, Callable[..., None]] = {
-    "giza": write_a3, "comtrans": write_comtrans, "jsonl": write_jsonl, "csv": partial(write_links, kind="csv"),
-    "xlsx": partial(write_links, kind="xlsx"), "tmx": write_tmx, "conllu": write_conllu,
-    "clearaligner": write_clearaligner,
-}  # fmt: skip
-"""Of the formats that contain the sentences, not only their links."""
-
-_UNWRITABLE = dict.fromkeys(("tmx", "xlsx"), (FORBIDDEN, "a control character"))
-_UNWRITABLE["clearaligner"] = re.compile(rf"\A(?:\S+ ){{{MOST_WORDS}}}"), f"more than {MOST_WORDS} words"
-"""What a sentence cannot have in a format."""
 
 
 def format_of(output: StrPath) -> str | None:
     """The format that the suffix of a file names, one of WRITTEN_FORMATS; None if it names none."""
-    suffix = Path(recognize.plain_name(output)).suffix[1:]
-    return suffix if suffix in WRITTEN_FORMATS else "pharaoh" if suffix in ("wa", *recognize.OF_ALIGNERS) else None
+    suffix = Path(plain_name(output)).suffix[1:]
+    return suffix if suffix in WRITTEN_FORMATS else "pharaoh" if suffix in LINK_SUFFIXES else None
 
 
 def convert(
@@ -66,51 +47,46 @@ def convert(
     watched: yields the links unchanged, and reports progress.
     Raises CorpusError on a broken link, an unknown format, a missing text, and words that the format cannot hold.
     """
-    for name, formats in ((to, WRITTEN_FORMATS), (from_, LINK_FORMATS)):
-        if name is not None and name not in formats:
-            known = ", ".join(formats)
-            raise CorpusError(source, 0, f"unknown links format '{name}'", hint=f"known are {known}")
-    corpus = _text_of(source, from_, text, reading, with_words=to in _WRITERS)
+    row = known_format(source, to, WRITTEN_FORMATS)
+    given = None if from_ is None else known_format(source, from_, LINK_FORMATS)
+    corpus = _text_of(source, given, text, reading, with_words=not row.bare)
     if corpus is None:
         reading.refuse("is of a text, which is not there", "give `text`")
-    if to in _WRITERS:
+    if not row.bare:
         if corpus is None:
-            if not recognize.is_stream(source) and recognize.file_form(recognize.head(source)) == "text":
+            if not is_stream(source) and form_of(source).name == "text":
                 raise CorpusError(source, 0, "is text without links", hint="align it first, and give it as `text`")
             raise CorpusError(source, 0, f"holds links only, but {to} contains the text", hint="give it as `text`")
         corpus.rereadable()
     links: Iterable[PairLinks]
-    if text is None and corpus is not None and from_ is None and _own_text(source) is None:
+    if text is None and corpus is not None and given is None and _own_text(source) is None:
         links = opened = corpus.links()
     else:
         links = opened = open_links(source, format=from_, lengths=None if corpus is None else corpus.lengths())
-        if to in ("jsonl", "csv", "xlsx"):
+        if row.probabilities:
             links = (pair.links._replace(probabilities=pair.scores) for pair in with_scores(opened, source).pairs)
-    if to == "giza":
-        links = _sure(opened, source if text is not None or corpus is None else corpus.files[-1])
+    if row.sure_only:
+        links = _sure(opened, source if text is not None or corpus is None else corpus.files[-1], to)
     if transpose:
         links = map(transposed, links)
-    links = watched(links)
-    if to == "naacl":
-        write_naacl(stream, links)
-    elif corpus is not None and to in _WRITERS:
-        write = _WRITERS[to]
-        if to in ("tmx", "conllu", "jsonl"):
+    links, write = watched(links), row.write
+    if corpus is not None and not row.bare:
+        if row.languages is not None:
             names = corpus.source_language, corpus.target_language
-            if to != "jsonl" and (None in names or names[0] == names[1]):
+            if row.languages and (None in names or names[0] == names[1]):
                 names = "x-source", "x-target"  # of private use
             write = partial(write, languages=names[::-1] if transpose else names)
-        write(stream, word_pairs(corpus, links, to, transpose))
+        write(stream, word_pairs(corpus, links, row, transpose))
     else:
-        write_pharaoh(stream, links, base=INDEX_BASES[to])
+        write(stream, links)
 
 
-def _sure(opened: LinkStream, path: StrPath) -> Iterator[PairLinks]:
+def _sure(opened: LinkStream, path: StrPath, to: str) -> Iterator[PairLinks]:
     """Yield the links of each pair.  Raises CorpusError for one that is only possible."""
     for number, pair in enumerate(opened, 1):
         if pair.possible:
             line = opened.text()[0] + 2 if opened.text else 0 if opened.format in ("naacl", "tmx") else number
-            what = f"pair {number} has a link that is only possible, {{}}?{{}}, which giza cannot have"
+            what = f"pair {number} has a link that is only possible, {{}}?{{}}, which {to} cannot have"
             raise CorpusError(path, line, what.format(*min(pair.possible)), hint="delete it, or choose another format")
         yield pair
 
@@ -135,7 +111,7 @@ def _write_line(stream: BinaryIO, text: bytes, number: int) -> None:
 
 
 def _text_of(
-    source: StrPath, from_: str | None, text: StrPath | None, reading: Reading, *, with_words: bool = False
+    source: StrPath, given: Format | None, text: StrPath | None, reading: Reading, *, with_words: bool = False
 ) -> Corpus | None:
     """The corpus with the words of these links, or None, also where a file of links has words that are not asked for.
 
@@ -143,27 +119,26 @@ def _text_of(
     """
     if text is not None:
         return open_corpus(text, **vars(reading))
-    if recognize.is_stream(source):
+    if is_stream(source):
         return None
-    own = from_ or _own_text(source)
-    if own == "tmx":
-        reading.refuse("chooses nothing: links of TMX are between its languages as they come", "leave it out")
-    if own in ("jsonl", "tmx"):
-        of_objects = replace(reading, columns=reading.columns or ("source", "target")) if own == "jsonl" else reading
-        return open_corpus(source, **vars(of_objects)) if with_words else None
-    only_links = ("pharaoh", "naacl", "tsv", "text")
-    has_text = not Path(source).is_file() or recognize.file_form(recognize.head(source)) not in only_links
-    if from_ in TRIPLES:
-        return TRIPLES[from_](source, reading.source, reading.target)
-    if from_ is None and has_text:
-        return open_corpus(source, **vars(reading))
-    return None
+    own = given or _own_text(source)
+    if own and not own.bare and not own.corpus:
+        if own.objects:
+            reading = replace(reading, columns=reading.columns or ("source", "target"))
+        else:
+            what = f"chooses nothing: links of {own.name.upper()} are between its languages as they come"
+            reading.refuse(what, "leave it out")
+        return open_corpus(source, **vars(reading)) if with_words else None
+    if own:
+        return open_pairs(own, source, reading.source, reading.target) if own.corpus else None
+    has_text = not Path(source).is_file() or not form_of(source).bare
+    return open_corpus(source, **vars(reading)) if has_text else None
 
 
-def _own_text(source: StrPath) -> str | None:
+def _own_text(source: StrPath) -> Format | None:
     """The format of a file of links that has words beside them, but is no corpus with links; None for any other."""
-    found = recognize.links_format(source, recognize.head(source)) if Path(source).is_file() else None
-    return found if found in ("jsonl", "tmx") else None
+    found = links_format(source) if Path(source).is_file() else None
+    return found if found and not found.bare and not found.corpus else None
 
 
 def files_of(path: StrPath, reading: Reading) -> list[StrPath]:
@@ -173,16 +148,15 @@ def files_of(path: StrPath, reading: Reading) -> list[StrPath]:
 
 
 def word_pairs(
-    corpus: Corpus, links: Iterable[PairLinks], to: str = "jsonl", transpose: bool = False
+    corpus: Corpus, links: Iterable[PairLinks], to: Format = FORMATS["jsonl"], transpose: bool = False
 ) -> Iterator[WordPair]:
     """The words of each pair of a corpus, and its links.  CorpusError on words that the format `to` cannot have."""
-    wrong = _UNWRITABLE.get(to)
     for (line, *texts), pair in zip(corpus.texts(), links, strict=True):
         corpus.check_utf8([(line, texts[0], texts[1])])
         words = [[token.decode() for token in text.split()] for text in texts]
         for place, side in zip(corpus.places(line), words, strict=True):
-            if wrong is not None and wrong[0].search(" ".join(side)):
-                what = f"has {wrong[1]}, which {to} cannot have"
+            if to.unwritable is not None and to.unwritable[0].search(" ".join(side)):
+                what = f"has {to.unwritable[1]}, which {to.name} cannot have"
                 raise CorpusError(*place, what, hint="change the line, or choose another format")
         yield (words[1], words[0], pair) if transpose else (words[0], words[1], pair)
 
@@ -214,7 +188,7 @@ def symmetrize_files(
                     hint = "leave `transpose_reverse` out" if transpose_reverse else "give `transpose_reverse`"
                 raise CorpusError(reverse, other_line, what, hint=hint)
         combined = symmetrize(one.sure | one.possible, other.sure | other.possible, method, as_atools=as_atools)
-        yield PairLinks(frozenset(combined), frozenset())
+        yield PairLinks(frozenset(combined))
 
 
 def side_by_side(files: Sequence[StrPath], streams: Sequence[Iterable[PairLinks]]) -> Iterator[tuple[PairLinks, ...]]:

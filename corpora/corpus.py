@@ -9,12 +9,12 @@ from random import Random
 
 import numpy as np
 
-from corpora import recognize
 from corpora.errors import NO_UTF8, BrokenLine, CorpusError, EmptyCorpus
 from corpora.files import StrPath
 from corpora.formats.joint import Parser, parse_joints
 from corpora.link_files import LinkStream
 from corpora.normalize import Normalizer
+from corpora.paths import is_stream, plain_name, refuse_stream
 from corpora.threads import usable_memory
 
 BYTES_A_WORD_PAIR = 185  # about, of a source word with a target word, while their sentences are aligned by weights
@@ -60,19 +60,22 @@ class Corpus:
     @property
     def has_labels(self) -> bool:
         """Whether it has links that count as hand-made: their file is not named as aligners' links are."""
-        suffix = recognize.plain_name(self._links_file or "").rpartition(".")[2]
-        return self.has_links and suffix not in recognize.OF_ALIGNERS
+        suffix = plain_name(self._links_file or "").rpartition(".")[2]
+        return self.has_links and suffix not in (
+            "links",
+            "align",
+            "pharaoh",
+        )  # as what `aligner align` writes is named, too
 
     @property
     def can_be_read_twice(self) -> bool:
         """Whether its text is in files, not in standard input or pipes."""
-        return not (recognize.is_stream(self.source_file) or recognize.is_stream(self.target_file))
+        return not (is_stream(self.source_file) or is_stream(self.target_file))
 
     def rereadable(self) -> "Corpus":
         """Return this corpus, which is to be read more than once.  Raises CorpusError if it comes from a pipe."""
-        if not self.can_be_read_twice:
-            pipe = self.source_file if recognize.is_stream(self.source_file) else self.target_file
-            raise CorpusError(pipe, 0, "is read more than once, as no pipe can be", hint="write it to a file first")
+        refuse_stream(self.source_file)
+        refuse_stream(self.target_file)
         return self
 
     def lengths(self) -> Iterator[tuple[int, int]]:

@@ -16,7 +16,7 @@ from corpora.formats.tbx import NOT_USED, is_tbx, read_tbx
 from corpora.left_out import warn_of_left_out
 from corpora.normalize import PLAIN, Normalizer
 from corpora.readers import open_corpus
-from corpora.recognize import file_form, head
+from corpora.recognize import file_form, form_of, head
 
 Concept = tuple[Sequence[str], Sequence[str]]  # its terms in the source and in the target language
 
@@ -58,7 +58,7 @@ def is_glossary(path: StrPath) -> bool:
     if is_tbx(path) or table_opener(path) is not None:
         return True
     lines = head(path)
-    return file_form(lines) in ("objects", "jsonl") or bool(lines and len({*_names(split_joint(lines[0]))}) > 1)
+    return file_form(lines).objects or bool(lines and len({*_names(split_joint(lines[0]))}) > 1)
 
 
 def read_concepts(path: StrPath, languages: Languages, left_out: Counter[str]) -> Iterator[Concept]:
@@ -78,7 +78,7 @@ def read_concepts(path: StrPath, languages: Languages, left_out: Counter[str]) -
         else:
             columns = opened.columns(*languages)
         return _of_pairs(opened.parse(columns))
-    if is_file and file_form(head(path)) in ("objects", "jsonl"):
+    if is_file and form_of(path).objects:
         return _of_pairs(open_corpus(path, source=languages[0], target=languages[1]).texts())
     return _of_lines(path, languages)
 

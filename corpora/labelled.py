@@ -1,40 +1,32 @@
 """Files of labelled texts: what kind a file is, and reading and writing each."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from corpora import recognize
 from corpora.encodings import marked
 from corpora.errors import CorpusError
 from corpora.files import StrPath
-from corpora.formats.conll import Sentence, read_sentences, spans_of
-from corpora.formats.docbin import read_docbin, write_docbin
-from corpora.formats.label_studio import read_tasks, write_tasks
+from corpora.formats import Format
+from corpora.formats.conll import Sentence, spans_of
 from corpora.formats.spans import Labelled, Mark, joined
-from corpora.formats.standoff import read_standoff, write_standoff
+from corpora.paths import is_stream, plain_name
+from corpora.recognize import FORMATS, head
 
-LABELLED = "conll", "tasks", "docbin"
-"""Forms of files with labelled texts, see `recognize.file_form`."""
-
-_SUFFIXES = {".spacy": "docbin", ".json": "tasks", ".ann": "standoff", ".conll": "conll", ".conllu": "conllu"}
 _SPACE = re.compile("[ \t\n\r\v\f]+")  # what ends a word of a text
 
 
-def kind_of_labels(path: StrPath) -> str:
-    """The kind of a file with labels: 'tasks', 'docbin', 'standoff' by its name, or 'conll', as of a pipe."""
-    if recognize.is_stream(path):
-        return "conll"
-    if Path(path).suffix == ".ann":
-        return "standoff"
-    form = recognize.file_form(recognize.head(path))
-    return form if form in LABELLED else "conll"
+def kind_of_labels(path: StrPath) -> Format:
+    """The format of a file with labels, by its first lines or its name; CoNLL of any other, as of a pipe."""
+    lines, rows = head(path), () if is_stream(path) else FORMATS.values()
+    return next((row for row in rows if row.read and row.knows(lines, path)), FORMATS["conll"])
 
 
 def read_labelled(path: StrPath) -> Iterator[Labelled]:
     """Read the texts of a file with labels, of any kind.  Raises CorpusError on a broken one."""
-    return _READERS[kind_of_labels(path)](path)
+    found = kind_of_labels(path).read(path)
+    return (_of_sentence(one) if isinstance(one, Sentence) else one for one in found)
 
 
 def read_words(path: StrPath) -> Iterator[bytes]:
@@ -46,7 +38,7 @@ def read_words(path: StrPath) -> Iterator[bytes]:
         yield " ".join(_SPACE.sub("\u00a0", word) for word in one.tokens).encode()
 
 
-def of_sentence(sentence: Sentence) -> Labelled:
+def _of_sentence(sentence: Sentence) -> Labelled:
     """A sentence as a text, of its words with blanks between them."""
     text, words = joined(sentence.words)
     marks = None
@@ -56,28 +48,20 @@ def of_sentence(sentence: Sentence) -> Labelled:
     return Labelled(sentence.line, text, words, marks, sentence)
 
 
-_READERS: dict[str, Callable[[StrPath], Iterator[Labelled]]] = {
-    "conll": lambda path: map(of_sentence, read_sentences(path)), "tasks": read_tasks, "docbin": read_docbin,
-    "standoff": read_standoff,
-}  # fmt: skip
-
-
 def write_labelled(stream: BinaryIO, texts: Iterable[Labelled], output: StrPath, source: StrPath) -> None:
     """Write texts as the name of the output says, or as the source is, from which their labels come.
 
     Raises CorpusError where that format has no such labels.
     """
     own = kind_of_labels(source)
-    kind = _SUFFIXES.get(Path(recognize.plain_name(output)).suffix, own)
-    match kind:
-        case "docbin":
-            write_docbin(stream, texts, output)
-        case "tasks":
-            write_tasks(stream, _with_spans(texts, output, keep=own == kind))
-        case "standoff":
-            write_standoff(stream, _with_spans(texts, output, keep=own == kind), source if own == kind else None)
-        case _:
-            stream.write(marked("".join(str(_sentence(one, output, kind)) for one in texts).encode()))
+    named = FORMATS.get(Path(plain_name(output)).suffix[1:])
+    row = named if named and named.read else own
+    if row.only_spans:
+        texts = _with_spans(texts, output, keep=own is row)
+    if row.write_labels:
+        row.write_labels(stream, texts, source if own is row else None, output)
+    else:
+        stream.write(marked("".join(str(_sentence(one, output, row.name)) for one in texts).encode()))
 
 
 def _with_spans(texts: Iterable[Labelled], output: StrPath, *, keep: bool) -> Iterator[Labelled]:

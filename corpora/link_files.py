@@ -1,35 +1,26 @@
 """Open links files of any format, checked against their text.  To add a format: see `corpora.formats`."""
 
-import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice, repeat, zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
-from corpora import recognize
 from corpora.alignment import Link, Links, PairLinks, check_range
 from corpora.errors import CorpusError, counted
 from corpora.files import StrPath, read_lines
-from corpora.formats.comtrans import ComtransPair, parse_comtrans
-from corpora.formats.giza import A3Pair, parse_a3
-from corpora.formats.jsonl import parse_jsonl
-from corpora.formats.naacl import gather_naacl, parse_naacl
-from corpora.formats.pharaoh import parse_pharaoh
-from corpora.formats.tsv import parse_tsv
-from corpora.formats.units import UnitFile
+from corpora.formats import Format
+from corpora.paths import is_stream
+from corpora.recognize import FORMATS, HEAD_LINES, form_of, links_format
 
-INDEX_BASES = {"pharaoh": 0, "talp": 1, "naacl": 1, "giza": 1, "comtrans": 0, "jsonl": 0, "tsv": 0, "tmx": 0}
+INDEX_BASES = {row.name: row.base for row in FORMATS.values() if row.links}
 """The number of a sentence's first word, in each format of links."""
 
 LINK_FORMATS = tuple(INDEX_BASES)
-WRITTEN_FORMATS = *(name for name in LINK_FORMATS if name != "tsv"), "csv", "xlsx", "conllu", "clearaligner"
+WRITTEN_FORMATS = tuple(row.name for row in FORMATS.values() if row.write)
 
 KINDS = "statistical", "neural"
 """Kinds of aligners. A file without a kind is taken for a statistical one's."""
-
-_SCORED = re.compile(rb"(\d+)[-?p](\d+):(\S+)")
 
 Lengths = Iterable[tuple[int, int]]  # source and target words of each sentence pair
 
@@ -70,49 +61,24 @@ def open_links(
 
     Raises CorpusError on an unknown format, a broken link, and links that disagree with ``lengths``.
     """
-    if format is not None and format not in LINK_FORMATS:
-        known = ", ".join(LINK_FORMATS)
-        raise CorpusError(path, 0, f"unknown links format '{format}'", hint=f"known are {known}")
+    row = None if format is None else known_format(path, format, LINK_FORMATS)
     lines = read_lines(path)
-    first_lines = list(islice(lines, recognize.HEAD_LINES))
+    first_lines = list(islice(lines, HEAD_LINES))
     lines = chain(first_lines, lines)
-    pairs: Iterator[PairLinks]
+    row = row or links_format(path, first_lines)
+    pairs = row.links(lines, path, probable=probable, sentences=sentences, lengths=lengths)
     text = None
-    format = format or recognize.links_format(path, first_lines)
-    match format:
-        case "naacl":
-            all_lengths = None if lengths is None else list(lengths)
-            return LinkStream(gather_naacl(parse_naacl(lines, path), path, sentences, all_lengths), format)
-        case "giza" | "comtrans":
-            triples = _Triples((parse_a3 if format == "giza" else parse_comtrans)(lines, path))
-            pairs, text = iter(triples), triples.text
-        case "jsonl":
-            pairs = parse_jsonl(lines, path, probable=probable)
-        case "tsv":
-            pairs = parse_tsv(lines, path)
-        case "tmx":
-            if recognize.is_stream(path):
-                raise CorpusError(path, 0, "is read more than once, as no pipe can be", hint="write it to a file first")
-            pairs = UnitFile(path, "TMX").links()
-        case "pharaoh" | "talp":
-            pairs = parse_pharaoh(lines, path, base=INDEX_BASES[format], probable=probable)
-    pairs = pairs if lengths is None else _checked(pairs, lengths, path, text, INDEX_BASES[format])
-    return LinkStream(pairs, format, text)
+    if row.corpus:
+        pairs, text = ((last := pair).links for pair in pairs), lambda: last.text
+    pairs = pairs if lengths is None or row.numbered else _checked(pairs, lengths, path, text, row.base)
+    return LinkStream(pairs, row.name, text)
 
 
-class _Triples:
-    """The links of pairs that have three lines each, and the text of the one that came last."""
-
-    def __init__(self, pairs: Iterable[A3Pair | ComtransPair]) -> None:
-        self._pairs = pairs
-
-    def __iter__(self) -> Iterator[PairLinks]:
-        for pair in self._pairs:
-            self._last = pair
-            yield pair.links
-
-    def text(self) -> tuple[int, bytes, bytes]:
-        return self._last.text
+def known_format(path: StrPath, name: str, names: Sequence[str]) -> Format:
+    """The format with this name.  Raises CorpusError if it is not one of these names; path: for errors."""
+    if name not in names:
+        raise CorpusError(path, 0, f"unknown links format '{name}'", hint=f"known are {', '.join(names)}")
+    return FORMATS[name]
 
 
 def kind_of_links(given: str) -> tuple[str, str]:
@@ -184,29 +150,18 @@ def open_scored_links(path: StrPath, lengths: Callable[[], Lengths]) -> ScoredSt
 
     Raises CorpusError on a broken link, and links that disagree with the lengths.
     """
-    with_words = recognize.links_format(path, recognize.head(path)) == "jsonl"
-    return with_scores(open_links(path, lengths=None if with_words else lengths()), path)
+    own = links_format(path).objects
+    return with_scores(open_links(path, lengths=None if own else lengths()), path)
 
 
 def with_scores(stream: LinkStream, path: StrPath) -> ScoredStream:
     """The links of a file that has been opened, with the scores that it has, which may be no probabilities."""
-    scored = stream.format in ("pharaoh", "jsonl") and not recognize.is_stream(path)
-    pairs = _scored(stream, read_lines(path) if scored else repeat(b""), stream.format == "jsonl")
-    return ScoredStream(pairs, stream.format)
-
-
-def _scored(stream: LinkStream, lines: Iterator[bytes], with_words: bool) -> Iterator[ScoredLinks]:
-    for links, line in zip(stream, lines, strict=False):
-        words, scored = None, _SCORED.findall(line)
-        if with_words and line:
-            entry = json.loads(line)
-            words = [*entry["source"]], [*entry["target"]]
-            scored = [link[:3] for link in entry["links"] if len(link) > 2]
-        yield ScoredLinks(links, {(int(j), int(k)): float(score) for j, k, score in scored}, words)
+    scores = FORMATS[stream.format].scores
+    found = map(scores, read_lines(path)) if scores and not is_stream(path) else repeat(({}, None))
+    return ScoredStream((ScoredLinks(links, *own) for links, own in zip(stream, found, strict=False)), stream.format)
 
 
 def holds_links(path: StrPath) -> bool:
     """Whether a file, if it is one, holds links and no text."""
-    if recognize.is_stream(path) or not Path(path).is_file():
-        return False
-    return recognize.file_form(recognize.head(path)) in ("naacl", "jsonl", "pharaoh", "tsv")
+    form = Path(path).is_file() and form_of(path)
+    return bool(form and form.links and not form.corpus)

@@ -5,13 +5,13 @@ from collections.abc import Iterable, Iterator
 from itertools import islice, zip_longest
 from pathlib import Path
 
-from corpora import recognize
 from corpora.corpus import TextLine
 from corpora.errors import CorpusError
 from corpora.files import StrPath, count_lines, read_lines
 from corpora.formats.naacl import parse_sentence
-from corpora.labelled import LABELLED, read_words
+from corpora.labelled import read_words
 from corpora.left_out import warn_of_left_out
+from corpora.recognize import form_of
 
 Files = tuple[StrPath, StrPath]  # source and target
 
@@ -34,7 +34,7 @@ def count_lines_of(path: StrPath) -> int:
 
 def has_labels(path: StrPath) -> bool:
     """Whether a file has texts with labels: CoNLL-U, columns with tags of spans, Label Studio's tasks, a DocBin."""
-    return Path(path).is_file() and recognize.file_form(recognize.head(path)) in LABELLED
+    return Path(path).is_file() and form_of(path).read is not None
 
 
 def side_by_side(files: Files, start: int = 0) -> Iterator[TextLine]:
@@ -86,9 +86,9 @@ def without_markup(pairs: Iterable[TextLine], files: Files) -> Iterator[tuple[in
     """Pairs without the ``<s snum=1>`` around their sentences, and the numbers in it, which must be equal."""
     source_file, target_file = files
     for line, source_line, target_line in pairs:
-        source = parse_sentence(source_line, source_file, line)
-        target = parse_sentence(target_line, target_file, line)
-        if source.number != target.number:
-            what = f"sentence {target.number}, but {os.fspath(source_file)} has sentence {source.number} here"
+        number, source = parse_sentence(source_line, source_file, line)
+        other, target = parse_sentence(target_line, target_file, line)
+        if number != other:
+            what = f"sentence {other}, but {os.fspath(source_file)} has sentence {number} here"
             raise CorpusError(target_file, line, what, hint="line n of both files must be one pair")
-        yield source.number, (line, source.text, target.text)
+        yield number, (line, source, target)

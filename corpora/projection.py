@@ -18,9 +18,10 @@ from corpora.formats.conll import DEPREL, FEATS, HEAD, UPOS, Sentence
 from corpora.formats.spans import Labelled, Mark, place_of, words_of
 from corpora.labelled import kind_of_labels, read_labelled
 from corpora.link_files import ScoredLinks, open_links, with_scores
+from corpora.paths import is_stream, refuse_stream
 from corpora.readers import is_table, open_corpus
 from corpora.reading import AS_IT_IS, Reading
-from corpora.recognize import head, is_stream, links_format
+from corpora.recognize import links_format
 from corpora.same_text import places_of
 
 Label = TypeVar("Label")
@@ -50,9 +51,9 @@ def project_labels(labels: StrPath, target: StrPath, links: StrPath, reading: Re
     nothing where a pair has sure ones.
     Raises CorpusError where one of the files ends sooner, on what is broken, and where links seem to count neither.
     """
-    kind, of_tokens = kind_of_labels(labels), False
+    kind, of_tokens = kind_of_labels(labels).name, False
     pairs: Iterable[_Pair] = _pairs(labels, target, links, reading, kind)
-    if kind in ("conll", "docbin"):
+    if kind in ("conll", "spacy"):
         if any(map(is_stream, (labels, target, links))):
             pairs = list(pairs)
             of_tokens = _count_tokens(pairs, labels)
@@ -136,11 +137,11 @@ def _number(cell: str) -> int | None:
 
 def _pairs(labels: StrPath, target: StrPath, links: StrPath, reading: Reading, kind: str) -> Iterator[_Pair]:
     texts, ahead = tee(_texts(labels, target, reading, kind))
-    has_words = not is_stream(links) and links_format(links, head(links)) == "jsonl"  # which may be other tokens
+    has_words = not is_stream(links) and links_format(links).objects  # which may be other tokens
     lengths = ((_ANY, _ANY) if has_words else (len(source.words), len(line.words)) for source, line in ahead)
     opened = open_links(links, lengths=lengths)
     if kind != "conll" and opened.format == "jsonl" and not has_words:
-        raise CorpusError(links, 0, "is read more than once, as no pipe can be", hint="write it to a file first")
+        refuse_stream(links)
     for (source, line), pair in zip(texts, with_scores(opened, links).pairs, strict=True):
         linked = 1 + max((j for j, _ in pair.links.sure | pair.links.possible), default=-1)
         yield _Pair(source, line, pair, linked if opened.text is None else len(opened.text()[1].split()))

@@ -8,13 +8,12 @@ from functools import partial
 from itertools import islice, zip_longest
 from pathlib import Path
 
-from corpora import recognize
 from corpora.alignment import PairLinks
 from corpora.corpus import Corpus, Languages, TextLine, word_counts
 from corpora.errors import CorpusError, EmptyCorpus, quoted
 from corpora.files import StrPath, count_lines, read_lines
+from corpora.formats import Format
 from corpora.formats.columns import fields_of, have_names
-from corpora.formats.comtrans import parse_comtrans
 from corpora.formats.giza import A3Pair, read_a3
 from corpora.formats.joint import Columns, Tabular, are_numbers, parse_joints
 from corpora.formats.jsonl import languages_of
@@ -22,14 +21,12 @@ from corpora.formats.naacl import is_marked_up
 from corpora.formats.sheets import Sheet
 from corpora.formats.tabular import table_opener
 from corpora.formats.units import kind_of_units
-from corpora.labelled import LABELLED
 from corpora.link_files import LinkStream, open_links
 from corpora.parallel import Files, count_lines_of, ends_sooner, side_by_side, without_markup
+from corpora.paths import is_stream
 from corpora.reading import AS_IT_IS, Reading
+from corpora.recognize import file_form, form_of, head, language_of, only_prefix, prefixes
 from corpora.symmetrize import symmetrize
-
-_TEXTS = {"text", *LABELLED}
-"""Forms of one language."""
 
 TWO_DIRECTIONS = "grow-diag-final-and"
 
@@ -76,7 +73,7 @@ def open_corpus(
         raise CorpusError(given[0], 0, f"source and target are both {source}", hint="name two languages")
     if not 1 <= len(given) <= 2:
         raise ValueError(f"a corpus is one path or two, not {len(given)}")
-    if len(given) == 1 and (recognize.is_stream(given[0]) or Path(given[0]).is_file()):
+    if len(given) == 1 and (is_stream(given[0]) or Path(given[0]).is_file()):
         return _open_one(given[0], (source, target), columns, untranslated)
     found = _open_prefix(given[0], source, target) if len(given) == 1 else _open_two(given[0], given[1], source, target)
     Reading(columns=columns, untranslated=untranslated).refuse_choice()
@@ -85,35 +82,35 @@ def open_corpus(
 
 def _open_one(path: StrPath, languages: Languages, columns: Columns | None, untranslated: bool) -> Corpus:
     source, target = languages
-    if recognize.is_stream(path):
+    if is_stream(path):
         return _joint(path, source, target, columns)
     open_table = table_opener(path, untranslated)
     if open_table is not None:
         return _table(open_table(), source, target, columns)
-    lines = recognize.head(path)
+    lines = head(path)
     if not lines:
         raise EmptyCorpus(path)
-    form = recognize.file_form(lines)
-    if form == "jsonl":
+    form = file_form(lines)
+    if form.objects and form.links:
         own = languages_of(lines[0])
         if Reading(source, target).swaps(own):
             what = f"has {own[0]} as its source and {own[1]} as its target"
             raise CorpusError(path, 0, what, hint="leave `source` and `target` out, or swap them")
         source, target = source or own[0], target or own[1]
-    if form in ("objects", "jsonl"):
+    if form.objects:
         return _joint(path, source, target, columns or fields_of(path, source, target, lines))
-    if form in ("joint", "text") and have_names(lines, columns):
+    if form.name in ("joint", "text") and have_names(lines, columns):
         return _table(Sheet(path, "TSV"), source, target, columns)
     if columns is not None and not are_numbers(columns):
         hint = "number the columns of tab-separated lines, from 1 on"
         raise CorpusError(path, 0, "is no JSON lines and no table, whose columns have names", hint=hint)
-    if columns is not None or form == "joint":
+    if columns is not None or form.name == "joint":
         return _joint(path, source, target, columns)
-    if form in TRIPLES:
-        return TRIPLES[form](path, source, target)
+    if form.corpus:
+        return open_pairs(form, path, source, target)
     looks = next((what for magic, what in _LOOKS.items() if re.match(magic, b"\n".join(lines))), "")
     begins = quoted(next(filter(bytes.strip, lines), b""))
-    what = f"is one text, without its translation after it: {begins}" if form in _TEXTS else "holds links, not text"
+    what = f"is one text, without its translation after it: {begins}" if form.links is None else "holds links, not text"
     what = f"looks like {looks}" if looks else what
     hint = "give two files of text, or the PREFIX of PREFIX.en and PREFIX.fr"
     if any(b"|||" in line for line in lines):
@@ -150,7 +147,7 @@ def _table(table: Tabular, source: str | None, target: str | None, columns: Colu
 
 def open_texts(source_file: StrPath, target_file: StrPath) -> Corpus:
     """Two text files, source and target, whatever their lines look like.  CorpusError if one cannot be opened."""
-    languages = recognize.language_of(source_file), recognize.language_of(target_file)
+    languages = language_of(source_file), language_of(target_file)
     return _text_pair(f"{source_file} {target_file}", (source_file, target_file), languages, "the order given")
 
 
@@ -166,35 +163,23 @@ def open_text(source: StrPath, target: StrPath | None = None, reading: Reading =
     return replace(found, source_language=reading.source or own[0], target_language=reading.target or own[1])
 
 
-def _comtrans(path: StrPath, source: str | None, target: str | None) -> Corpus:
+def open_pairs(form: Format, path: StrPath, source: str | None, target: str | None) -> Corpus:
+    """Open a file with the text and the links of each pair."""
+
     def texts() -> Iterator[TextLine]:
-        return (pair.text for pair in parse_comtrans(read_lines(path), path))
+        return (pair.text for pair in form.links(read_lines(path), path))
 
     def links() -> LinkStream:
-        return open_links(path, format="comtrans", lengths=word_counts(texts()))
+        return open_links(path, format=form.name, lengths=word_counts(texts()) if form.shift else None)
 
     name = os.fspath(path)
-    form = "comtrans file of source, target and links"
-    return Corpus(name, form, source, target, name, name, texts, links, _target_shift=1)
-
-
-def _giza(path: StrPath, source: str | None, target: str | None) -> Corpus:
-    def links() -> LinkStream:
-        return LinkStream((pair.links for pair in read_a3(path)), "giza")
-
-    name = os.fspath(path)
-    form = "GIZA++ A3.final file, the side with NULL = source"
-    return Corpus(name, form, source, target, name, name, lambda: (pair.text for pair in read_a3(path)), links)
-
-
-TRIPLES = {"comtrans": _comtrans, "giza": _giza}
-"""What opens files that have three lines for each pair."""
+    return Corpus(name, form.corpus, source, target, name, name, texts, links, _target_shift=form.shift)
 
 
 def _open_prefix(path: StrPath, source: str | None, target: str | None) -> Corpus:
     wanted = [language for language in (source, target) if language is not None]
-    prefix = recognize.only_prefix(Path(path), wanted) if Path(path).is_dir() else Path(path)
-    there = recognize.prefixes(prefix.parent, wanted) if prefix.parent.is_dir() else {}
+    prefix = only_prefix(Path(path), wanted) if Path(path).is_dir() else Path(path)
+    there = prefixes(prefix.parent, wanted) if prefix.parent.is_dir() else {}
     files = there.get(prefix.name)
     if files is None or not files.texts:
         raise CorpusError(path, 0, "no such file, folder or prefix", hint="check the name")
@@ -216,7 +201,7 @@ def _open_prefix(path: StrPath, source: str | None, target: str | None) -> Corpu
 
 
 def _open_two(first: StrPath, second: StrPath, source: str | None, target: str | None) -> Corpus:
-    forms = [recognize.file_form(recognize.head(path)) for path in (first, second)]
+    forms = [form_of(path).name for path in (first, second)]
     if "pharaoh" in forms:
         path = (first, second)[forms.index("pharaoh")]
         raise CorpusError(path, 0, "holds links, not text", hint="give the text of the other language")
@@ -227,7 +212,7 @@ def _open_two(first: StrPath, second: StrPath, source: str | None, target: str |
         text = (first, second)[1 - forms.index("giza")]
         hint = "give two A3.final files, two texts, or one A3.final file alone"
         raise CorpusError(text, 0, "is no A3.final file, but the other one is", hint=hint)
-    languages = recognize.language_of(first), recognize.language_of(second)
+    languages = language_of(first), language_of(second)
     swapped = Reading(source, target).swaps(languages)
     if swapped:
         first, second, languages = second, first, languages[::-1]
@@ -237,9 +222,9 @@ def _open_two(first: StrPath, second: StrPath, source: str | None, target: str |
 
 def _text_pair(name: str, files: Files, languages: Languages, why: str, links_file: Path | None = None) -> Corpus:
     source_file, target_file = files
-    marked_up = any(map(is_marked_up, recognize.head(source_file)[:1] + recognize.head(target_file)[:1]))
+    marked_up = any(map(is_marked_up, head(source_file)[:1] + head(target_file)[:1]))
     for file in files:
-        kind = None if recognize.is_stream(file) else kind_of_units(file)
+        kind = None if is_stream(file) else kind_of_units(file)
         if kind is not None:
             raise CorpusError(file, 0, f"is {kind}, which holds both languages", hint="give it alone")
 
@@ -289,7 +274,7 @@ def _two_directions(name: str, first: StrPath, second: StrPath, source: str | No
         for forward, reverse in pairs():
             transposed = {(i, j) for j, i in reverse.links.sure}
             sure = symmetrize(forward.links.sure, transposed, TWO_DIRECTIONS)
-            yield PairLinks(frozenset(sure), frozenset())
+            yield PairLinks(frozenset(sure))
 
     form = f"GIZA++ A3.final files of two directions ({TWO_DIRECTIONS}), the first's side with NULL = source"
     files = os.fspath(first), os.fspath(first)
@@ -316,14 +301,10 @@ def group_corpora(paths: Sequence[str]) -> list[list[str]]:
 
 
 def _belong_together(first: str, second: str) -> bool:
-    forms = {_form(first), _form(second)}
-    if forms == {"giza"}:
+    if any(not Path(path).is_file() or table_opener(path) for path in (first, second)):
+        return False
+    forms = form_of(first), form_of(second)
+    if all(form.name == "giza" for form in forms):
         both_there = (pairs for pairs in zip(read_a3(first), read_a3(second), strict=False) if all(map(any, pairs)))
         return any(_opposite(*pairs) for pairs in islice(both_there, 1))
-    return forms <= _TEXTS
-
-
-def _form(path: str) -> str | None:
-    if not Path(path).is_file() or table_opener(path):
-        return None
-    return recognize.file_form(recognize.head(path))
+    return all(form.read or form.name == "text" for form in forms)

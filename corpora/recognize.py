@@ -1,104 +1,76 @@
 """Recognition of paths: the form of a file by its first lines, the files of a prefix by their names."""
 
 import json
-import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib import import_module
 from itertools import islice
 from pathlib import Path
 
 from corpora.errors import CorpusError
-from corpora.files import PACKINGS, StrPath, read_lines
-from corpora.formats import conll, docbin, giza, joint, jsonl, label_studio, naacl, pharaoh, tsv, units
+from corpora.files import StrPath, read_lines
+from corpora.formats import Format
+from corpora.formats.joint import OBJECT, split_joint
+from corpora.paths import is_stream, plain_name
 
 HEAD_LINES = 30
 LINK_SUFFIXES = ("wa", "giza", "links", "align", "talp", "naacl", "pharaoh")
-
-OF_ALIGNERS = "links", "align", "pharaoh"  # such names are given to what `aligner align` writes, too
 _NO_LANGUAGE = (  # ends of names that look like codes of languages: where one is, it can be chosen
     "bak|bin|cfg|cpp|csv|dat|db|doc|err|fwd|gz|htm|ids|idx|ini|jpg|js|lck|log|md|np[yz]|old|out|pdf|pid|pkl|png|py|rev|rs|"
     "sql|svg|swp|tab|tar|tbx|tex|tgz|tmp|tmx|tsv|txt|wal|xlf|xls|xml|yml|zip"
 )
 _LANGUAGE = re.compile(rf"(?!(?i:{_NO_LANGUAGE})$)[A-Za-z]{{1,3}}([-_][A-Za-z0-9]{{2,8}})*|source|target")
-_LINES_OF: dict[str, Callable[[bytes], object]] = {
-    "naacl": naacl.LINK_LINE.fullmatch, "jsonl": jsonl.LINE.fullmatch, "pharaoh": pharaoh.is_links,
-    "tsv": tsv.LINE.fullmatch,
-}  # fmt: skip
+_MODULES = "standoff docbin label_studio pharaoh naacl giza comtrans jsonl tsv units sheets conll clearaligner"
+
+FORMATS: dict[str, Format] = {
+    row.name: row for name in _MODULES.split() for row in import_module(f"corpora.formats.{name}").FORMATS
+}
+"""What stands at the ends of modules of `corpora.formats`, by name, in the order in which formats are recognised."""
+
+JOINT, OBJECTS, TEXT = Format("joint"), Format("objects", objects=True), Format("text", bare=True)
 
 
 def head(path: StrPath) -> list[bytes]:
     """The first lines of a file; no lines of a pipe or standard input, which can be read only once."""
-    if is_stream(path):
-        return []
-    return list(islice(read_lines(path), HEAD_LINES))
+    return [] if is_stream(path) else list(islice(read_lines(path), HEAD_LINES))
 
 
-def is_stream(path: StrPath) -> bool:
-    """Whether a path is standard input, a pipe or a device."""
-    return os.fspath(path) == "-" or (Path(path).exists() and not (Path(path).is_file() or Path(path).is_dir()))
+def form_of(path: StrPath) -> Format:
+    """The format of a file, by its first lines."""
+    return file_form(head(path))
 
 
-def file_form(lines: Sequence[bytes]) -> str:
-    """The form of a file, from its first lines.
-
-    'giza', 'comtrans', 'joint', 'naacl', 'jsonl', 'pharaoh' or 'tsv' links, JSON 'objects', sentences of 'conll',
-    'tasks' of Label Studio, 'docbin' of spaCy, or 'text'.
-    """
-    if lines and lines[0].startswith(docbin.MAGIC):
-        return "docbin"
-    if label_studio.BEGINS.match(b"\n".join(lines)):
-        return "tasks"
-    triples = _triples(lines)
-    if triples is not None:
-        return triples
-    if conll.is_conll(lines):
-        return "conll"
+def file_form(lines: Sequence[bytes]) -> Format:
+    """The format of a file that begins with these lines."""
     content = [line for line in lines if line.strip()]
-    are_objects = content and all(map(joint.OBJECT.fullmatch, content))
+    for row in FORMATS.values():
+        if row.knows(lines, "-") or (content and all(map(row.line, content))):
+            return row
+    are_objects = content and all(map(OBJECT.fullmatch, content))
     if any(b"|||" in line.split() for line in lines) and not (are_objects and any(map(_is_object, content))):
-        return "joint"
-    for name, is_of in _LINES_OF.items():
-        if content and all(map(is_of, content)):
-            return name
+        return JOINT
     if are_objects:
-        return "objects"
+        return OBJECTS
     # Tabs may be blanks of a text, too, or be missing where a line is broken.
-    return "joint" if 2 * sum(len(joint.split_joint(line)) == 2 for line in content) > len(content) else "text"
+    return JOINT if 2 * sum(len(split_joint(line)) == 2 for line in content) > len(content) else TEXT
 
 
 def _is_object(line: bytes) -> bool:
     with suppress(ValueError, RecursionError):
-        return isinstance(json.loads(line), dict)
+        return bool(json.loads(line))
     return False
 
 
-def links_format(path: StrPath, lines: Sequence[bytes]) -> str:
-    """The format of a links file, from its name if it ends in ``.talp``, else from its first lines, or element."""
-    if plain_name(path).endswith(".talp"):
-        return "talp"
-    if not is_stream(path) and units.kind_of_units(path) == "TMX":
-        return "tmx"
+def links_format(path: StrPath, lines: Sequence[bytes] | None = None) -> Format:
+    """The format of a links file, from its name or first element, else from its first lines, which may be given."""
+    lines = head(path) if lines is None else lines
     first = next(filter(bytes.strip, lines), b"")
+    rows = [row for row in FORMATS.values() if row.links]
     # A broken file is left to the parser, which names the line and the token.
-    return _triples(lines) or next((name for name, is_of in _LINES_OF.items() if is_of(first)), "pharaoh")
-
-
-def _triples(lines: Sequence[bytes]) -> str | None:
-    """The format of a file if it has three lines for each pair, else None."""
-    if lines and giza.COMMENT.fullmatch(lines[0].strip()):
-        return "giza"
-    links = [line for line in lines[2::3] if line.strip()]
-    texts = [line for line in (*lines[0::3], *lines[1::3]) if line.strip()]
-    right = links and texts and all(map(pharaoh.is_links, links)) and not any(map(pharaoh.is_links, texts))
-    return "comtrans" if right else None
-
-
-def plain_name(path: StrPath) -> str:
-    """The name of a file without its folder and without the suffix of packed files, such as ``.gz``."""
-    name = Path(path)
-    return name.stem if name.suffix in PACKINGS else name.name
+    found = [row for row in rows if row.knows(lines, path)] + [row for row in rows if row.line(first)]
+    return found[0] if found else FORMATS["pharaoh"]
 
 
 def language_of(path: StrPath) -> str | None:

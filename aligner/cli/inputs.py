@@ -14,9 +14,9 @@ from corpora.errors import CorpusError
 from corpora.files import refuse_inputs
 from corpora.link_files import kind_of_links, open_links
 from corpora.normalize import refuse_links
+from corpora.paths import is_stream
 from corpora.readers import open_corpus, open_text
 from corpora.reading import AS_IT_IS, Reading
-from corpora.recognize import is_stream
 
 
 def with_others(loaded: Model, model: str, given: Sequence[str]) -> tuple[Model, list[str]]:

@@ -95,7 +95,7 @@ def _document(
     from corpora.inline.kinds import check_kind
     from corpora.inline.pages import Pages, is_page
     from corpora.inline.units import Units
-    from corpora.recognize import is_stream
+    from corpora.paths import is_stream
 
     if markup is not None:
         check_kind(markup)

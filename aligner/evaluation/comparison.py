@@ -21,10 +21,10 @@ from corpora.corpus import word_counts
 from corpora.errors import CorpusError, counted
 from corpora.files import StrPath
 from corpora.link_files import INDEX_BASES
+from corpora.paths import is_stream
 from corpora.ragged import I64
 from corpora.readers import open_corpus
 from corpora.reading import Reading
-from corpora.recognize import is_stream
 from corpora.spaces import noticing_spaces
 
 _LENGTH_BINS = {"0-10": (0, 10), "11-20": (11, 20), "21-30": (21, 30), "31-40": (31, 40), "41+": (41, np.inf)}

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from corpora import SettingError, recognize
+from corpora import SettingError
 from corpora.alignment import Link, Links
 from corpora.files import StrPath
 from corpora.link_files import INDEX_BASES, open_links, read_links
+from corpora.recognize import links_format
 
 AnyLinks = StrPath | Links | Iterable[Iterable[Link]]
 
@@ -55,7 +56,7 @@ def read_from(base: int, links: AnyLinks, lengths: Sequence[tuple[int, int]] | N
     """Read links of a file in the Pharaoh format, whose first words have this number.  SettingError for others."""
     format_ = "arrays"
     if isinstance(links, str | os.PathLike):
-        format_ = recognize.links_format(links, recognize.head(links))
+        format_ = links_format(links).name
         if format_ in ("pharaoh", "talp"):
             return open_links(links, format=("pharaoh", "talp")[base], lengths=lengths).read()
     raise SettingError(f"`base` is of gold in the Pharaoh format, not of {format_} (leave it out)")

@@ -21,7 +21,7 @@ from corpora.link_files import ScoredLinks, open_links, open_scored_links
 from corpora.ragged import F64, Array
 from corpora.readers import open_text
 from corpora.reading import AS_IT_IS, Reading
-from corpora.recognize import head, links_format
+from corpora.recognize import links_format
 from corpora.suspects import faults, odd_lengths, support
 
 MOST_SYSTEMS = 4
@@ -89,7 +89,7 @@ def read_pairs(
         raise SettingError(f"{len(systems)} systems are too many for one report (give at most {MOST_SYSTEMS})")
     corpus = open_text(source, target, reading)
     corpus = corpus.in_tokens(tokenizing(tokenize, keep, [corpus.rereadable()] if tokenize else []))
-    with_words = next((file for file in systems if links_format(file, head(file)) == "jsonl"), None)
+    with_words = next((file for file in systems if links_format(file).objects), None)
     if with_words is None:
         texts = list(corpus.texts())
         corpus.check_utf8(texts)

@@ -21,9 +21,9 @@ from corpora.errors import CorpusError
 from corpora.files import StrPath
 from corpora.link_files import kind_of_links
 from corpora.normalize import Normalizer, refuse_links, without_tokenizing
+from corpora.paths import is_stream
 from corpora.readers import group_corpora, open_corpus
 from corpora.reading import AS_IT_IS, Reading
-from corpora.recognize import is_stream
 
 Paths = StrPath | Sequence[StrPath]
 

@@ -7,7 +7,7 @@ from corpora.corpus import Languages
 from corpora.errors import CorpusError
 from corpora.files import StrPath
 from corpora.formats.joint import LANGUAGES, listed, subtags, within
-from corpora.recognize import plain_name
+from corpora.paths import plain_name
 
 _LONG = (
     "ara ar bul bg ces cs cze cs dan da deu de ger de ell el gre el eng en spa es est et fas fa per fa fin fi fra fr "

@@ -22,7 +22,7 @@ from corpora.dictionaries.entries import Dictionary, Entry, Format
 from corpora.errors import CorpusError
 from corpora.files import READ_ERRORS, StrPath, open_bytes
 from corpora.left_out import warn_of_left_out
-from corpora.recognize import is_stream
+from corpora.paths import is_stream
 
 FORMATS: tuple[Format, ...] = (
     stardict.FORMAT,

@@ -5,13 +5,15 @@ pair, eight digits, and of the word, three.  https://github.com/Clear-Bible/clea
 """
 
 import json
+import re
 from collections.abc import Iterable
 from typing import BinaryIO
 from uuid import NAMESPACE_OID, uuid5
 
 from corpora.alignment import Link, WordPair
+from corpora.formats import Format
 
-MOST_WORDS = 999  # of a sentence
+_MOST_WORDS = 999  # of a sentence
 
 
 def write_clearaligner(stream: BinaryIO, pairs: Iterable[WordPair]) -> None:
@@ -37,3 +39,8 @@ def _connected(links: Iterable[Link]) -> list[set[Link]]:
         touched = [group for group in groups if any(j == link[0] or k == link[1] for link in group)]
         groups = [group for group in groups if group not in touched] + [set().union({(j, k)}, *touched)]
     return groups
+
+
+_WIDE = re.compile(rf"\A(?:\S+ ){{{_MOST_WORDS}}}"), f"more than {_MOST_WORDS} words"
+
+FORMATS = [Format("clearaligner", None, write_clearaligner, unwritable=_WIDE)]

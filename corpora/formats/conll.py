@@ -14,6 +14,7 @@ from typing import BinaryIO
 from corpora.alignment import WordPair
 from corpora.errors import CorpusError, quoted, utf8
 from corpora.files import StrPath, read_lines
+from corpora.formats import Format
 from corpora.left_out import warn_of_left_out
 
 FORM, UPOS, FEATS, HEAD, DEPREL = 1, 3, 5, 6, 7
@@ -163,7 +164,7 @@ def read_sentences(path: StrPath) -> Iterator[Sentence]:
     warn_of_left_out(path, {"comments of sentences without words": without} if without else {})
 
 
-def is_conll(lines: Sequence[bytes]) -> bool:
+def _is_conll(lines: Sequence[bytes], _: StrPath) -> bool:
     """Whether the first lines of a file are CoNLL-U, or columns of which the last has tags of spans, also O."""
     rows = [line for line in lines if line.strip() and not line.startswith((b"#", b"-DOCSTART-"))]
     if rows and all(map(_ROW.fullmatch, rows)):
@@ -212,3 +213,9 @@ def write_conllu(stream: BinaryIO, pairs: Iterable[WordPair], languages: tuple[s
             rows = [f"{n}\t{word}{blank}\t{of}\n" for n, (word, of) in enumerate(zip(words, misc, strict=True), 1)]
             head = f"# sent_id = {number}/{languages[side]}\n# text = {' '.join(words)}\n"
             stream.write("".join([head, *rows, "\n"] if rows else []).encode())
+
+
+FORMATS = [
+    Format("conll", knows=_is_conll, read=read_sentences),
+    Format("conllu", None, write_conllu, languages=True, read=read_sentences),
+]

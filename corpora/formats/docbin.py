@@ -6,11 +6,12 @@ from typing import Any, BinaryIO
 from corpora import SettingError
 from corpora.errors import CorpusError
 from corpora.files import StrPath, read_whole
+from corpora.formats import Format
 from corpora.formats.conll import DEPREL, FEATS, HEAD, UPOS, Sentence
 from corpora.formats.spans import Labelled, Mark
 from corpora.left_out import warn_of_left_out
 
-MAGIC = b"x\x9c"
+_MAGIC = b"x\x9c"
 """How such files begin, as zlib packs them; no text in UTF-8 does."""
 
 
@@ -63,7 +64,7 @@ def _sentence(number: int, text: str, words: list[Any]) -> Sentence:
     return Sentence(number, rows, ranges=ranges)
 
 
-def write_docbin(stream: BinaryIO, texts: Iterable[Labelled], path: StrPath) -> None:
+def write_docbin(stream: BinaryIO, texts: Iterable[Labelled], _: object, path: StrPath) -> None:
     """Write the words of each text with blanks between them, and its spans as entities, its tree as spaCy has it.
 
     path: for errors.  Raises CorpusError where spaCy refuses a label, or spans overlap.
@@ -96,3 +97,13 @@ def _tree(rows: list[list[str]], known: dict[str, int]) -> dict[str, list[Any]]:
         "heads": [int(row[HEAD]) - 1 if row[HEAD].strip("_0") else place for place, row in enumerate(rows)],
         "deps": ["ROOT" if relation == "root" else relation for relation in relations],
     }
+
+
+FORMATS = [
+    Format(
+        "spacy",
+        knows=lambda lines, _: lines and lines[0].startswith(_MAGIC),
+        read=read_docbin,
+        write_labels=write_docbin,
+    )
+]

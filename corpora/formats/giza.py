@@ -11,9 +11,10 @@ from heapq import merge
 from itertools import chain, islice, repeat
 from typing import IO, BinaryIO, NamedTuple
 
-from corpora.alignment import NO_LINKS, Link, PairLinks
+from corpora.alignment import NO_LINKS, Link, PairLinks, WordPair
 from corpora.errors import NO_UTF8, CorpusError
 from corpora.files import StrPath, read_lines, spill_file
+from corpora.formats import Format
 from corpora.left_out import warn_of_left_out
 
 COMMENT = re.compile(
@@ -49,7 +50,7 @@ class A3Pair(NamedTuple):
         return self if any(self[:2]) else A3Pair(reverse.target, reverse.source, NO_LINKS, self.line)
 
 
-def parse_a3(lines: Iterable[bytes], path: StrPath) -> Iterator[A3Pair]:
+def parse_a3(lines: Iterable[bytes], path: StrPath, **_: object) -> Iterator[A3Pair]:
     """The pairs of an A3 file in the order of their numbers, from 1 on, or from 0 on if one has it.
 
     A number without a pair gets a pair without words, with the line of the next one; a warning says how many. ``path``
@@ -132,7 +133,7 @@ def _pair(triple: list[bytes], path: StrPath, line: int) -> A3Pair:
     if len(source) != int(lengths[2]):
         what = f"{len(source)} source words, but the comment says {int(lengths[2])}"
         raise CorpusError(path, line + 2, what, hint=_HINT)
-    return A3Pair(source, target, PairLinks(frozenset(links), frozenset()), line)
+    return A3Pair(source, target, PairLinks(frozenset(links)), line)
 
 
 def read_a3(path: StrPath) -> Iterator[A3Pair]:
@@ -170,24 +171,34 @@ def _words(tokens: list[bytes], path: StrPath, number: int) -> tuple[str, ...]:
         raise CorpusError(path, number, "not valid UTF-8", hint=NO_UTF8) from error
 
 
-def write_a3(stream: BinaryIO, pairs: Iterable[tuple[Iterable[str], Iterable[str], PairLinks]]) -> None:
+def write_a3(stream: BinaryIO, pairs: Iterable[WordPair]) -> None:
     """Write (source words, target words, links) as an A3 file, with 1 for every score.
 
     Links are all sure: the format has no other.  Target words without one go to NULL.
     """
     for number, (source, target, links) in enumerate(pairs, 1):
-        target_words = tuple(target)
-        linked = {position for _, position in links.sure}
-        positions = [[position for position in range(len(target_words)) if position not in linked]]
         words = [_NULL, *source]
-        positions += [[] for _ in words[1:]]
+        positions: list[list[int]] = [[] for _ in words]
+        positions[0] += sorted({*range(len(target))} - {position for _, position in links.sure})
         for index, position in sorted(links.sure):
             positions[index + 1].append(position)
         entries = " ".join(
             f"{word} ({{ {''.join(f'{j + 1} ' for j in ends)}}})" for word, ends in zip(words, positions, strict=True)
         )
         comment = (
-            f"# Sentence pair ({number}) source length {len(words) - 1} target length {len(target_words)}"
-            " alignment score : 1"
+            f"# Sentence pair ({number}) source length {len(words) - 1} target length {len(target)} alignment score : 1"
         )
-        stream.write(f"{comment}\n{' '.join(target_words)}\n{entries}\n".encode())
+        stream.write(f"{comment}\n{' '.join(target)}\n{entries}\n".encode())
+
+
+FORMATS = [
+    Format(
+        "giza",
+        parse_a3,
+        write_a3,
+        knows=lambda lines, _: lines and COMMENT.fullmatch(lines[0].strip()),
+        corpus="GIZA++ A3.final file, the side with NULL = source",
+        base=1,
+        sure_only=True,
+    )
+]

@@ -9,13 +9,14 @@ from typing import IO
 from corpora.alignment import Link, PairLinks, WordPair, check_range
 from corpora.errors import CorpusError, quoted
 from corpora.files import StrPath
+from corpora.formats import Format
 
 Languages = tuple[str | None, str | None]
 
 LINE = re.compile(rb'\s*\{\s*"source":\s*\[.*\}\s*')
 
 
-def parse_jsonl(lines: Iterable[bytes], path: StrPath, *, probable: bool = False) -> Iterator[PairLinks]:
+def parse_jsonl(lines: Iterable[bytes], path: StrPath, *, probable: bool = False, **_: object) -> Iterator[PairLinks]:
     """The links of each line, sure unless they are ``possible``, too.  probable: their scores are probabilities.
 
     Raises CorpusError on a line that is not such an object, or a link out of range.
@@ -39,6 +40,12 @@ def parse_jsonl(lines: Iterable[bytes], path: StrPath, *, probable: bool = False
         found = PairLinks(links - possible, possible, scores if probable else {})
         check_range(found, *lengths, path, number)
         yield found
+
+
+def _scores(line: bytes) -> tuple[dict[Link, float], tuple[list[str], list[str]]]:
+    values = json.loads(line)
+    scores = {(j, k): float(score) for j, k, *rest in values["links"] for score in rest[:1]}
+    return scores, ([*values["source"]], [*values["target"]])
 
 
 def languages_of(line: bytes) -> Languages:
@@ -74,3 +81,17 @@ def write_jsonl(stream: IO[bytes], pairs: Iterable[WordPair], languages: Languag
         value = pair_object(source, target, every, scores)
         value |= {"possible": sorted(links.possible)} if links.possible else {}
         stream.write(f"{json.dumps(with_languages(value, languages), ensure_ascii=False)}\n".encode())
+
+
+FORMATS = [
+    Format(
+        "jsonl",
+        parse_jsonl,
+        write_jsonl,
+        line=LINE.fullmatch,
+        objects=True,
+        scores=_scores,
+        languages=False,
+        probabilities=True,
+    )
+]

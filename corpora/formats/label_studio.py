@@ -12,11 +12,12 @@ from typing import Any, BinaryIO
 
 from corpora.errors import CorpusError
 from corpora.files import StrPath, read_whole
+from corpora.formats import Format
 from corpora.formats.spans import Labelled, Mark, words_of
 from corpora.left_out import warn_of_left_out
 from corpora.strict_json import parse_json
 
-BEGINS = re.compile(rb"\s*\[\s*(\{|\]\s*$)")
+_BEGINS = re.compile(rb"\s*\[\s*(\{|\]\s*$)")
 """Matches the first line, or lines, of a file of tasks."""
 
 _DEFAULT_NAMES = "label", "text"  # of Label Studio's template for entities
@@ -95,7 +96,7 @@ def _same(one: str, other: str) -> bool:
     return one.split() == other.replace("\\n", " ").split()
 
 
-def write_tasks(stream: BinaryIO, texts: Iterable[Labelled]) -> None:
+def write_tasks(stream: BinaryIO, texts: Iterable[Labelled], *_: object) -> None:
     """Write a task for each text, with its spans as a prediction, which Label Studio shows as labels to be checked."""
     tasks = []
     for one in texts:
@@ -107,3 +108,14 @@ def write_tasks(stream: BinaryIO, texts: Iterable[Labelled]) -> None:
         task = {"data": {"text": one.text}, "predictions": [{"model_version": "aligner", "result": results}]}
         tasks.append(json.dumps(task, ensure_ascii=False))
     stream.write("[\n{}\n]\n".format(",\n".join(tasks)).encode())
+
+
+FORMATS = [
+    Format(
+        "json",
+        knows=lambda lines, _: _BEGINS.match(b"\n".join(lines)),
+        read=read_tasks,
+        write_labels=write_tasks,
+        only_spans=True,
+    )
+]

@@ -7,11 +7,12 @@ Text: one sentence a line, plain or as ``<s snum=0001> ... </s>``.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 from corpora.alignment import NO_LINKS, Link, PairLinks, check_range
 from corpora.errors import CorpusError, quoted
 from corpora.files import StrPath
+from corpora.formats import Format
 from corpora.formats.pharaoh import NUMBER
 
 LINK_LINE = re.compile(rb"\s*([0-9]{1,9})\s+([0-9]{1,9})\s+([0-9]{1,9})(?:\s+([SP]))?(?:\s+(?:" + NUMBER + rb"))?\s*")
@@ -22,17 +23,25 @@ _MOST_SENTENCES = 10_000_000
 """A greater number is a slip, where no text says how many sentences there are."""
 
 
-class NaaclLink(NamedTuple):
-    """One line of a links file; positions are 0-based, -1 is the NULL word."""
+def parse_naacl(
+    lines: Iterable[bytes],
+    path: StrPath,
+    sentences: Sequence[int] | None = None,
+    lengths: Iterable[tuple[int, int]] | None = None,
+    **_: object,
+) -> Iterator[PairLinks]:
+    """The links of each sentence; a sentence that is not named has none, and links of NULL and blank lines are dropped.
 
-    sentence: int
-    link: Link
-    sure: bool
-    line: int  # 1-based
-
-
-def parse_naacl(lines: Iterable[bytes], path: StrPath) -> Iterator[NaaclLink]:
-    """The links line by line; blank lines are skipped.  CorpusError on a line that is not a link."""
+    sentences: the numbers of the sentences of the text, in its order; None: 1 to the greatest in the file.
+    lengths: source and target words of each sentence of the text, numbered from 1 on without `sentences`.
+    Raises CorpusError on a line that is not a link, and on a link of a sentence that the text has not, or that leaves
+    its sentence.
+    """
+    if lengths is not None:
+        lengths = list(lengths)
+        sentences = sentences or range(1, len(lengths) + 1)
+    known = None if sentences is None else dict(zip(sentences, lengths or repeat(None), strict=lengths is not None))
+    gathered: dict[int, tuple[set[Link], set[Link]]] = {}
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -40,35 +49,15 @@ def parse_naacl(lines: Iterable[bytes], path: StrPath) -> Iterator[NaaclLink]:
         if match is None:
             what = f"{quoted(line)} is not a link"
             raise CorpusError(path, number, what, hint="lines are: sentence source target [S|P] [confidence]")
-        link = int(match[2]) - 1, int(match[3]) - 1
-        yield NaaclLink(int(match[1]), link, match[4] != b"P", number)
-
-
-def gather_naacl(
-    links: Iterable[NaaclLink],
-    path: StrPath,
-    sentences: Sequence[int] | None = None,
-    lengths: Sequence[tuple[int, int]] | None = None,
-) -> Iterator[PairLinks]:
-    """The links of each sentence; a sentence that is not named has none, and links of NULL are dropped.
-
-    sentences: the numbers of the sentences of the text, in its order; None: 1 to the greatest in the file.
-    lengths: source and target words of each sentence of the text, numbered from 1 on without `sentences`.
-    Raises CorpusError on a link of a sentence that the text has not, or that leaves its sentence.
-    """
-    if lengths is not None and sentences is None:
-        sentences = range(1, len(lengths) + 1)
-    known = None if sentences is None else dict(zip(sentences, lengths or repeat(None), strict=lengths is not None))
-    gathered: dict[int, tuple[set[Link], set[Link]]] = {}
-    for sentence, link, is_sure, line in links:
+        sentence, link = int(match[1]), (int(match[2]) - 1, int(match[3]) - 1)  # -1 is the NULL word
         if sentence == 0 or (sentence > _MOST_SENTENCES if known is None else sentence not in known):
             what = f"there is no sentence {sentence} in the text"
-            raise CorpusError(path, line, what, hint="sentences count from 1: does the file belong to the text?")
+            raise CorpusError(path, number, what, hint="sentences count from 1: does the file belong to the text?")
         if known is not None and (length := known[sentence]) is not None:
-            check_range(PairLinks(frozenset([link]), frozenset()), *length, path, line, base=1)
+            check_range(PairLinks(frozenset([link])), *length, path, number, base=1)
         sure, possible = gathered.setdefault(sentence, (set(), set()))
         if min(link) >= 0:
-            (sure if is_sure else possible).add(link)
+            (possible if match[4] == b"P" else sure).add(link)
     order = range(1, max(gathered, default=0) + 1) if sentences is None else sentences
     pairs = {n: PairLinks(frozenset(sure), frozenset(possible - sure)) for n, (sure, possible) in gathered.items()}
     return (pairs.get(sentence, NO_LINKS) for sentence in order)
@@ -82,22 +71,18 @@ def write_naacl(stream: BinaryIO, pairs: Iterable[PairLinks]) -> None:
             stream.write(f"{number} {source + 1} {target + 1} {kind}\n".encode())
 
 
-class NumberedSentence(NamedTuple):
-    """One line of a marked-up text."""
-
-    number: int  # snum
-    text: bytes
-
-
 def is_marked_up(line: bytes) -> bool:
     """Whether a line is ``<s snum=...> ... </s>``."""
     return _SENTENCE.fullmatch(line) is not None
 
 
-def parse_sentence(line: bytes, path: StrPath, line_number: int) -> NumberedSentence:
+def parse_sentence(line: bytes, path: StrPath, line_number: int) -> tuple[int, bytes]:
     """The number and text of ``<s snum=0001> text </s>``.  CorpusError on any other line."""
     match = _SENTENCE.fullmatch(line)
     if match is None:
         hint = "each line must be one whole sentence"
         raise CorpusError(path, line_number, "not a line '<s snum=...> ... </s>'", hint=hint)
-    return NumberedSentence(int(match[1]), match[2].strip())
+    return int(match[1]), match[2].strip()
+
+
+FORMATS = [Format("naacl", parse_naacl, write_naacl, line=LINK_LINE.fullmatch, bare=True, base=1, numbered=True)]

@@ -5,17 +5,21 @@ An empty line is a pair without links.  TALP files are the same, counted from 1.
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import BinaryIO
 
 from corpora.alignment import Link, PairLinks
 from corpora.errors import CorpusError, quoted
 from corpora.files import StrPath
+from corpora.formats import Format
+from corpora.paths import plain_name
 
 NUMBER = rb"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
 """Of a score.  There is one way to read it, so that a line of digits costs no more than its length."""
 
 # Nine digits keep every position within an int32.
 _LINK = re.compile(rb"(?<!\S)([0-9]{1,9})([-?p])([0-9]{1,9})(?::(" + NUMBER + rb"))?(?!\S)")
+_SCORED = re.compile(rb"([0-9]+)[-?p]([0-9]+):(\S+)")
 _HINT = "links are i-j (sure), i?j or ipj (possible), separated by spaces"
 
 
@@ -73,7 +77,7 @@ def format_links(links: PairLinks, base: int = 0) -> str:
 
 
 def parse_pharaoh(
-    lines: Iterable[bytes], path: StrPath, base: int = 0, *, probable: bool = False
+    lines: Iterable[bytes], path: StrPath, base: int = 0, *, probable: bool = False, **_: object
 ) -> Iterator[PairLinks]:
     """The links of each line of a Pharaoh file (base 0) or a TALP file (base 1), see `parse_links`."""
     for number, line in enumerate(lines, 1):
@@ -84,3 +88,23 @@ def write_pharaoh(stream: BinaryIO, pairs: Iterable[PairLinks], base: int = 0) -
     """Write one line for each pair; base 1 makes a TALP file."""
     for links in pairs:
         stream.write(f"{format_links(links, base)}\n".encode())
+
+
+FORMATS = [
+    Format(
+        "pharaoh",
+        parse_pharaoh,
+        write_pharaoh,
+        line=is_links,
+        bare=True,
+        scores=lambda line: ({(int(j), int(k)): float(score) for j, k, score in _SCORED.findall(line)}, None),
+    ),
+    Format(
+        "talp",
+        partial(parse_pharaoh, base=1),
+        partial(write_pharaoh, base=1),
+        knows=lambda _, path: plain_name(path).endswith(".talp"),
+        bare=True,
+        base=1,
+    ),
+]

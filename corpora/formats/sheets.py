@@ -19,12 +19,13 @@ from corpora import SettingError
 from corpora.alignment import WordPair
 from corpora.errors import NO_UTF8, BrokenLine, CorpusError
 from corpora.files import LONGEST_LINE, READ_ERRORS, UTF8_BOM, StrPath, cannot_read, open_bytes, read_lines
+from corpora.formats import Format
 from corpora.formats.columns import are_names, find_column, named_columns, place_of
 from corpora.formats.joint import Columns, are_numbers, listed, quoted_name
 from corpora.formats.parts import Cell
 from corpora.formats.workbooks import kind_of_workbook, rows_of_workbook
 from corpora.left_out import warn_of_left_out
-from corpora.recognize import plain_name
+from corpora.paths import plain_name
 
 _SEPARATORS = "\t;,|"
 _USUAL = ["source", "target"], ["target", "source"]
@@ -325,3 +326,15 @@ def _openpyxl() -> Any:
     except ModuleNotFoundError as error:
         raise SettingError("XLSX needs openpyxl (pip install openpyxl, or use CSV)") from error
     return openpyxl
+
+
+FORMATS = [
+    Format("csv", None, partial(write_links, kind="csv"), probabilities=True),
+    Format(
+        "xlsx",
+        None,
+        partial(write_links, kind="xlsx"),
+        probabilities=True,
+        unwritable=(_NO_CELL, "a control character"),
+    ),
+]

@@ -13,6 +13,7 @@ from typing import BinaryIO
 
 from corpora.errors import CorpusError, quoted, utf8
 from corpora.files import StrPath, read_lines, read_whole
+from corpora.formats import Format
 from corpora.formats.spans import Labelled, Mark, words_of
 from corpora.left_out import warn_of_left_out
 
@@ -57,7 +58,7 @@ def _lines(path: StrPath) -> Iterator[tuple[int, str]]:
     return ((number, utf8(line, path, number)) for number, line in lines if line.strip())
 
 
-def write_standoff(stream: BinaryIO, texts: Iterable[Labelled], source: StrPath | None = None) -> None:
+def write_standoff(stream: BinaryIO, texts: Iterable[Labelled], source: StrPath | None = None, *_: object) -> None:
     """Write the spans of texts, which stand on the lines of one text.
 
     source: the file ``.ann`` that they come from; spans keep their identifiers, and attributes, relations and other
@@ -90,3 +91,14 @@ def _named(line: str) -> list[str]:
     parts = line.split("\t")[1].split(" ")
     of_kind = {"E": parts, "R": parts[1:], "*": parts[1:]}.get(line[0], parts[1:2])
     return [part.rpartition(":")[2] for part in of_kind if part]
+
+
+FORMATS = [
+    Format(
+        "ann",
+        knows=lambda _, path: Path(path).suffix == ".ann",
+        read=read_standoff,
+        write_labels=write_standoff,
+        only_spans=True,
+    )
+]

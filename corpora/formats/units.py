@@ -11,11 +11,13 @@ from os.path import commonprefix
 from corpora.alignment import PairLinks
 from corpora.errors import CorpusError
 from corpora.files import READ_ERRORS, StrPath, open_bytes
+from corpora.formats import Format
 from corpora.formats.joint import Columns, groups_of, subtags, two_languages, with_names, within
 from corpora.formats.markup import Texts, read_units
-from corpora.formats.memories import SIDES, MemoryReader, languages_of_memory
+from corpora.formats.memories import FORBIDDEN, SIDES, MemoryReader, languages_of_memory, write_tmx
 from corpora.formats.pharaoh import parse_links
 from corpora.left_out import warn_of_left_out
+from corpora.paths import is_stream, refuse_stream
 from corpora.threads import shared_property
 
 _ELEMENT = re.compile(rb"<(?:[\w.-]+:)?([A-Za-z]\w*)")
@@ -120,6 +122,7 @@ class UnitFile:
 
     def links(self) -> Iterator[PairLinks]:
         """The links of each unit.  Raises CorpusError if it has none that were written as such, or a broken one."""
+        refuse_stream(self.path)
         for number, unit in enumerate(self.units(), 1):
             if unit.links is None:
                 raise CorpusError(self.path, number, "has no links", hint="give what aligner convert writes as TMX")
@@ -142,3 +145,15 @@ def side_of(chosen: Columns, names: Sequence[str], name: str) -> int | None:
     general = [side for side, language in enumerate(chosen) if within(language, name)]
     alone = general and all(within(one, chosen[general[0]]) or within(name, one) for one in names if within(one, name))
     return general[0] + 4 if alone and len(general) == 1 else None
+
+
+FORMATS = [
+    Format(
+        "tmx",
+        lambda _lines, path, **_: UnitFile(path, "TMX").links(),
+        write_tmx,
+        knows=lambda _, path: not is_stream(path) and kind_of_units(path) == "TMX",
+        languages=True,
+        unwritable=(FORBIDDEN, "a control character"),
+    )
+]

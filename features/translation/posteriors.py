@@ -91,7 +91,7 @@ class Posteriors:
             into = _likeliest(self.forward[edges].reshape(J, K))
             back = _likeliest(self.reverse[edges].reshape(J, K).T)
             links = symmetrize(into, {(j, k) for k, j in back}, method)
-            pairs.append(PairLinks(frozenset(links), frozenset()))
+            pairs.append(PairLinks(frozenset(links)))
         return Links.from_pairs(pairs)
 
 

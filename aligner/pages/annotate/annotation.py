@@ -102,7 +102,7 @@ class Annotation:
             status, flagged, comment = given["status"], given["flagged"] is True, given["comment"]
             comment.encode()  # half a surrogate pair could not be shown any more
             ends = sure | possible | suggested | {(j, 0) for j in source} | {(0, k) for k in target}
-            check_range(PairLinks(ends, frozenset()), *lengths, "request", 0)
+            check_range(PairLinks(ends), *lengths, "request", 0)
         except (LookupError, TypeError, ValueError, AttributeError, CorpusError) as error:
             raise AnnotationError(f"this is not the work on a pair: {error!r}") from error
         if status not in ("open", "accepted", "skipped") or min(map(min, ends), default=0) < 0:

@@ -207,9 +207,9 @@ def test_written_triples_are_read_back(
     write_comtrans(stream, pairs)
     read = list(parse_comtrans(stream.getvalue().split(b"\n")[:-1], "x"))
     assert [
-        ([w.decode() for w in p.source.split()], [w.decode() for w in p.target.split()], p.links) for p in read
+        (*([word.decode() for word in side.split()] for side in pair.text[1:]), pair.links) for pair in read
     ] == pairs
-    assert [pair.line for pair in read] == list(range(1, 3 * len(pairs), 3))
+    assert [pair.text[0] for pair in read] == list(range(1, 3 * len(pairs), 3))
 
 
 def test_broken_triples() -> None:

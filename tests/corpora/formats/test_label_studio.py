@@ -112,5 +112,5 @@ def test_what_is_broken(tmp_path: Path, content: str, line: int, what: str) -> N
 
 
 def test_files_of_tasks_are_known_by_how_they_begin() -> None:
-    assert [file_form(head) for head in ([b"[]"], [b"[", b"  {", b'"id": 1'], [b'[{"id": 1}]'])] == ["tasks"] * 3
-    assert "tasks" not in [file_form(head) for head in ([b"[ O", b"{ O"], [b"[", b"x"], [b"[ ] {"], [b'["a"]'], [])]
+    assert [file_form(head).name for head in ([b"[]"], [b"[", b"  {", b'"id": 1'], [b'[{"id": 1}]'])] == ["json"] * 3
+    assert "json" not in [file_form(head).name for head in ([b"[ O", b"{ O"], [b"[", b"x"], [b"[ ] {"], [b'["a"]'], [])]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from corpora.alignment import NO_LINKS, PairLinks
 from corpora.errors import CorpusError
-from corpora.formats.naacl import gather_naacl, is_marked_up, parse_naacl, parse_sentence, write_naacl
+from corpora.formats.naacl import is_marked_up, parse_naacl, parse_sentence, write_naacl
 from corpora.formats.pharaoh import format_links, is_links, parse_links
 from corpora.link_files import open_links
 
@@ -88,7 +88,7 @@ PLACE = st.tuples(st.integers(0, 30), st.integers(0, 30))
 
 
 def gather(lines: list[bytes], sentences: range | list[int] | None = None) -> list[PairLinks]:
-    return list(gather_naacl(parse_naacl(lines, "x.wa"), "x.wa", sentences))
+    return list(parse_naacl(lines, "x.wa", sentences))
 
 
 def sure(*links: tuple[int, int]) -> PairLinks:
