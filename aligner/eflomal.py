@@ -16,9 +16,10 @@ from typing import IO, Any, TextIO
 import numpy as np
 
 from aligner.errors import SettingError
+from aligner.model.aligning import Part, align
 from aligner.model.decoding import Alignments
 from aligner.model.settings import AlignSettings
-from aligner.model.unsupervised import decode, estimate
+from aligner.model.unsupervised import ByPosteriors, estimate
 from aligner.progress import progress_bar
 from corpora.alignment import check_range
 from corpora.bitext import Bitext, BitextBuilder, Text
@@ -107,14 +108,14 @@ class Aligner:
         bitext = builder.bitext()
         with progress_bar(quiet) as show:
             model = estimate(bitext, self._settings, priors=priors, on_progress=show) if len(bitext) else None
-        found = [() if model is None else decode(model, bitext, direction) for direction in DIRECTIONS]
+        found = [() if model is None else align([Part(bitext)], ByPosteriors(model, one)) for one in DIRECTIONS]
         outputs = (links_filename_fwd, scores_filename_fwd), (links_filename_rev, scores_filename_rev)
         for side, (parts, paths) in enumerate(zip(found, outputs, strict=True)):
             if paths == (None, None):
                 continue
             with _over(paths[0]) as links, _over(paths[1]) as scores:
                 done, by_frequency = 0, _log_frequencies((bitext.target, bitext.source)[side])
-                for part in parts:
+                for _, part in parts:
                     links.write(_in_place(part, bitext, done, places).lines())
                     fit = part.fit[:, side]
                     gains = np.where(np.isfinite(fit), by_frequency[done : done + len(part)] - fit, 0.0)
@@ -133,10 +134,10 @@ def _in_step(*files: Iterable[str]) -> Iterator[tuple[str, ...]]:
 
 def _in_place(found: Alignments, bitext: Bitext, first: int, places: Sequence[Sequence[int]]) -> Alignments:
     """The alignments from pair `first` on, in the positions that tokens had in their lines."""
-    pairs = first + np.repeat(np.arange(len(found)), np.diff(found.bounds))
-    texts = bitext.source.offsets[pairs] + found.source, bitext.target.offsets[pairs] + found.target
+    links, pairs = found.links, first + found.links.pairs
+    texts = bitext.source.offsets[pairs] + links.source, bitext.target.offsets[pairs] + links.target
     source, target = (np.asarray(side)[words] for side, words in zip(places, texts, strict=True))
-    return replace(found, source=source, target=target)
+    return replace(found, links=replace(links, source=source, target=target))
 
 
 @contextmanager

@@ -3,15 +3,14 @@
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, tee
-from operator import call
 from typing import Any
 
 import numpy as np
 from opusfilter import CLEAN_HIGH, FilterABC
 
-from aligner.model.model import PAIRS_AT_ONCE, Task, load
+from aligner.model.aligning import PAIRS_AT_ONCE, Part, align
+from aligner.model.model import load
 from corpora.skipping import MAX_LENGTH
-from corpora.threads import map_threads
 
 Pair = Sequence[str]
 
@@ -34,16 +33,16 @@ class AlignerFilter(FilterABC):  # type: ignore[misc]  # OpusFilter has no types
         self.least = fit, linked, confidence
 
     def score(self, pairs: Iterable[Pair]) -> Iterator[list[float]]:
-        for found in map_threads(call, self._tasks(iter(pairs))):
+        for _, found in align(self._parts(iter(pairs)), self.model):
             confidence = [alignment.score for alignment in found]
             yield from np.column_stack([found.fit[:, 2], 1.0 - found.unlinked, confidence]).tolist()
 
-    def _tasks(self, stream: Iterator[Pair]) -> Iterator[Task]:
+    def _parts(self, stream: Iterator[Pair]) -> Iterator[Part]:
         while pairs := list(islice(stream, PAIRS_AT_ONCE)):
             builder = self.model.builder()
             short = [pair if max(len(side.split()) for side in pair) <= MAX_LENGTH else ("", "") for pair in pairs]
             builder.add_lines([source.encode() for source, _ in short], [target.encode() for _, target in short])
-            yield from self.model.tasks(builder.bitext()).values()
+            yield Part(builder.bitext())
 
     def accept(self, score: Sequence[float]) -> bool:
         return all(value >= least for value, least in zip(score, self.least, strict=True))

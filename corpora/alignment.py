@@ -11,7 +11,7 @@ import numpy as np
 
 from corpora.errors import CorpusError
 from corpora.files import StrPath
-from corpora.ragged import F32, I32, I64, Bools
+from corpora.ragged import F32, F64, I32, I64, Bools, Lists
 
 Link = tuple[int, int]
 
@@ -19,12 +19,14 @@ Link = tuple[int, int]
 class PairLinks(NamedTuple):
     """The links of one sentence pair as 0-based (source, target) positions; possible excludes sure.
 
-    probabilities: by link, in (0, 1]; a link that is not there has 1.
+    scores: by link, probabilities where they were read as such; a link that is not there has 1.
+    words: of both sides, if the file of the links has them.
     """
 
     sure: frozenset[Link]
     possible: frozenset[Link] = frozenset()
-    probabilities: Mapping[Link, float] = MappingProxyType({})
+    scores: Mapping[Link, float] = MappingProxyType({})
+    words: tuple[list[str], list[str]] | None = None
 
 
 WordPair = tuple[Sequence[str], Sequence[str], PairLinks]  # words of source and target, and their links
@@ -63,7 +65,7 @@ class Links:
     sure: Bools  # (m,) False: possible
     offsets: I64  # (n + 1,)
     format: str = ""
-    probability: F32 | None = None  # (m,) None: 1 of every link
+    scores: F32 | F64 | None = None  # (m,) None: 1 of every link
 
     @classmethod
     def from_pairs(cls, pairs: Iterable[PairLinks], format: str = "") -> "Links":
@@ -71,7 +73,7 @@ class Links:
         ends = array("q", [0])
         positions = array("i")  # source, target, source, target, ...
         sure = bytearray()
-        probability = array("f")
+        scores = array("f")
         for pair in pairs:
             if pair.possible:
                 ordered = sorted(pair.sure | pair.possible)
@@ -80,9 +82,9 @@ class Links:
                 ordered = sorted(pair.sure)
                 sure.extend(b"\x01" * len(ordered))
             positions.extend(chain.from_iterable(ordered))
-            if pair.probabilities or probability:
-                probability.extend(repeat(1.0, ends[-1] - len(probability)))  # of pairs before the first with any
-                probability.extend([pair.probabilities.get(link, 1.0) for link in ordered])
+            if pair.scores or scores:
+                scores.extend(repeat(1.0, ends[-1] - len(scores)))  # of pairs before the first with any
+                scores.extend([pair.scores.get(link, 1.0) for link in ordered])
             ends.append(len(sure))
         both = np.frombuffer(positions, dtype=np.int32).reshape(-1, 2)
         return cls(
@@ -91,7 +93,7 @@ class Links:
             sure=np.frombuffer(sure, dtype=np.bool_),
             offsets=np.frombuffer(ends, dtype=np.int64),
             format=format,
-            probability=np.frombuffer(probability, dtype=np.float32) if probability else None,
+            scores=np.frombuffer(scores, dtype=np.float32) if scores else None,
         )
 
     @classmethod
@@ -102,23 +104,59 @@ class Links:
             for links in pairs
         )
 
+    @classmethod
+    def of_edges(cls, lists: Lists, linked: I64) -> "Links":
+        """The edges with these indices, (m,) ascending, all sure."""
+        offsets = np.searchsorted(linked, lists.offsets)
+        return cls(lists.source[linked], lists.target[linked], np.ones(len(linked), np.bool_), offsets)
+
+    @classmethod
+    def join(cls, parts: Iterable["Links"]) -> "Links":
+        """The links of all parts, one after the other."""
+        several = [cls.from_pairs(()), *parts]
+        sizes = np.concatenate([np.diff(part.offsets) for part in several])
+        return cls(
+            np.concatenate([part.source for part in several]),
+            np.concatenate([part.target for part in several]),
+            np.concatenate([part.sure for part in several]),
+            np.concatenate([[0], np.cumsum(sizes)]),
+            scores=np.concatenate([part.known_scores for part in several]),
+        )
+
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def probabilities(self, rows: slice = slice(None)) -> F32:
-        """The probabilities (m,) of the links in these rows, by default of all."""
-        return np.ones(len(self.source[rows]), np.float32) if self.probability is None else self.probability[rows]
+    @property
+    def pairs(self) -> I64:
+        """The pair of each link, (m,)."""
+        return np.repeat(np.arange(len(self)), np.diff(self.offsets))
+
+    @property
+    def known_scores(self) -> F32 | F64:
+        """The score of each link, (m,), 1 where there are none."""
+        return np.ones(len(self.source), np.float32) if self.scores is None else self.scores
+
+    def part(self, first: int, last: int) -> "Links":
+        """The links of pairs first .. last - 1."""
+        rows = slice(self.offsets[first], self.offsets[last])
+        offsets = self.offsets[first : last + 1] - rows.start
+        scores = None if self.scores is None else self.scores[rows]
+        return Links(self.source[rows], self.target[rows], self.sure[rows], offsets, self.format, scores)
+
+    def where(self, kept: Bools) -> "Links":
+        """Some of the links, (m,), of the same pairs."""
+        offsets = np.append(0, np.cumsum(kept))[self.offsets]
+        scores = None if self.scores is None else self.scores[kept]
+        return Links(self.source[kept], self.target[kept], self.sure[kept], offsets, self.format, scores)
 
     def __getitem__(self, index: int) -> PairLinks:
         """The links of pair ``index`` (negative counts from the end); IndexError beyond the last."""
         pair = range(len(self))[index]
-        rows = slice(self.offsets[pair], self.offsets[pair + 1])
-        links = list(zip(self.source[rows].tolist(), self.target[rows].tolist(), strict=True))
-        sure = frozenset(compress(links, self.sure[rows].tolist()))
-        possible = frozenset(links) - sure
-        if self.probability is None:
-            return PairLinks(sure, possible)
-        return PairLinks(sure, possible, dict(zip(links, self.probability[rows].tolist(), strict=True)))
+        part = self.part(pair, pair + 1)
+        links = list(zip(part.source.tolist(), part.target.tolist(), strict=True))
+        sure = frozenset(compress(links, part.sure.tolist()))
+        scores = {} if part.scores is None else dict(zip(links, part.scores.tolist(), strict=True))
+        return PairLinks(sure, frozenset(links) - sure, scores)
 
     def take(self, pairs: I64) -> "Links":
         """The links of these pairs alone, (m,) indices, in their order."""
@@ -132,6 +170,6 @@ class Links:
             return NotImplemented
         names = ("offsets", "source", "target", "sure")
         same = all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
-        return same and np.array_equal(self.probabilities(), other.probabilities())
+        return same and np.array_equal(self.known_scores, other.known_scores)
 
     __hash__ = None  # type: ignore[assignment]  # equal by content, and arrays have no hash

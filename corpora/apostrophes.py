@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain, islice
 
 from corpora.corpus import Corpus
-from corpora.normalize import APOSTROPHES, Normalizer
+from corpora.normalize import APOSTROPHES, Normalizer, Normalizers
 
 MOST_LINES = 10_000
 """Lines of a text that are looked at."""
@@ -43,7 +43,7 @@ def are_letters(lines: Iterable[str]) -> bool:
     return of_five < _OF_FIVE * len(forms) and free < _FREE * len(forms)
 
 
-def tokenizing(tokenize: bool, keep: str | None, texts: Sequence[Corpus]) -> tuple[Normalizer, Normalizer]:
+def tokenizing(tokenize: bool, keep: str | None, texts: Sequence[Corpus]) -> Normalizers:
     """Normalizers that tokenise text, or do not.
 
     keep: see `Normalizer`; of both sides, or divided by a comma.  None: apostrophes, if `are_letters` of the texts,
@@ -62,7 +62,7 @@ def tokenizing(tokenize: bool, keep: str | None, texts: Sequence[Corpus]) -> tup
     return source, target
 
 
-def as_option(normalizers: tuple[Normalizer, Normalizer]) -> str:
+def as_option(normalizers: Normalizers) -> str:
     """What `tokenizing` takes as `keep` for these normalizers."""
     source, target = (normalizer.keep for normalizer in normalizers)
     return source if source == target else f"{source},{target}"

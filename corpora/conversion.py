@@ -14,11 +14,11 @@ from corpora.encodings import marked
 from corpora.errors import CorpusError, counted
 from corpora.files import StrPath
 from corpora.formats import Format
-from corpora.link_files import LINK_FORMATS, WRITTEN_FORMATS, LinkStream, known_format, open_links, with_scores
-from corpora.paths import is_stream, plain_name
+from corpora.link_files import LINK_FORMATS, WRITTEN_FORMATS, LinkStream, known_format, open_links
+from corpora.paths import LINK_SUFFIXES, is_stream, plain_name
 from corpora.readers import open_corpus, open_pairs
 from corpora.reading import AS_IT_IS, Reading
-from corpora.recognize import FORMATS, LINK_SUFFIXES, form_of, links_format
+from corpora.recognize import FORMATS, form_of, links_format
 from corpora.symmetrize import symmetrize
 
 
@@ -63,8 +63,6 @@ def convert(
         links = opened = corpus.links()
     else:
         links = opened = open_links(source, format=from_, lengths=None if corpus is None else corpus.lengths())
-        if row.probabilities:
-            links = (pair.links._replace(probabilities=pair.scores) for pair in with_scores(opened, source).pairs)
     if row.sure_only:
         links = _sure(opened, source if text is not None or corpus is None else corpus.files[-1], to)
     if transpose:
@@ -163,7 +161,7 @@ def word_pairs(
 
 def transposed(links: PairLinks) -> PairLinks:
     sure, possible = (frozenset((k, j) for j, k in kind) for kind in (links.sure, links.possible))
-    return PairLinks(sure, possible, {(k, j): probability for (j, k), probability in links.probabilities.items()})
+    return PairLinks(sure, possible, {(k, j): score for (j, k), score in links.scores.items()})
 
 
 def symmetrize_files(

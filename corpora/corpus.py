@@ -13,7 +13,7 @@ from corpora.errors import NO_UTF8, BrokenLine, CorpusError, EmptyCorpus
 from corpora.files import StrPath
 from corpora.formats.joint import Parser, parse_joints
 from corpora.link_files import LinkStream
-from corpora.normalize import Normalizer
+from corpora.normalize import Normalizers
 from corpora.paths import is_stream, plain_name, refuse_stream
 from corpora.threads import usable_memory
 
@@ -82,7 +82,7 @@ class Corpus:
         """The numbers of source and target tokens of each pair, split at ASCII whitespace as links count them."""
         return word_counts(self.texts())
 
-    def in_tokens(self, normalizers: tuple[Normalizer, Normalizer]) -> "Corpus":
+    def in_tokens(self, normalizers: Normalizers) -> "Corpus":
         """The corpus with each line split into tokens by its normalizer and joined by spaces, if one of them tokenises.
 
         The positions in links are then those of these tokens. Reading raises CorpusError on a line that is not UTF-8.

@@ -14,9 +14,10 @@ from corpora.formats.sheets import Sheet, unguarded
 from corpora.formats.tabular import table_opener
 from corpora.formats.tbx import NOT_USED, is_tbx, read_tbx
 from corpora.left_out import warn_of_left_out
-from corpora.normalize import PLAIN, Normalizer
+from corpora.normalize import PLAIN, Normalizers
+from corpora.paths import head
 from corpora.readers import open_corpus
-from corpora.recognize import file_form, form_of, head
+from corpora.recognize import file_form, form_of
 
 Concept = tuple[Sequence[str], Sequence[str]]  # its terms in the source and in the target language
 
@@ -25,7 +26,7 @@ _HINT = "a glossary is TBX, CSV, XLSX, ODS, TMX, or lines of source TAB target"
 
 
 def read_glossary(
-    path: StrPath, languages: Languages = (None, None), normalizers: tuple[Normalizer, Normalizer] = PLAIN
+    path: StrPath, languages: Languages = (None, None), normalizers: Normalizers = PLAIN
 ) -> list[tuple[list[str], list[str]]]:
     """The words of terms and of their translations: of a concept, each term with each in the other language.
 

@@ -11,8 +11,8 @@ from corpora.files import StrPath
 from corpora.formats import Format
 from corpora.formats.conll import Sentence, spans_of
 from corpora.formats.spans import Labelled, Mark, joined
-from corpora.paths import is_stream, plain_name
-from corpora.recognize import FORMATS, head
+from corpora.paths import head, is_stream, plain_name
+from corpora.recognize import FORMATS
 
 _SPACE = re.compile("[ \t\n\r\v\f]+")  # what ends a word of a text
 

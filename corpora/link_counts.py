@@ -43,13 +43,13 @@ def count_links(corpus: Corpus, links: Iterable[PairLinks]) -> LinkCounts:
     """
     ids: tuple[dict[bytes, int], ...] = {NULL.encode(): 0}, {NULL.encode(): 0}
     latest, keys, counts = array("q"), np.empty(0, np.int64), np.empty(0)
-    for text, (sure, possible, _) in zip(corpus.texts(), links, strict=True):
+    for text, pair in zip(corpus.texts(), links, strict=True):
         corpus.check_utf8([text])
         source, target = (
             [index.setdefault(token, len(index)) for token in side.split()]
             for index, side in zip(ids, text[1:], strict=True)
         )
-        linked = sure | possible
+        linked = pair.sure | pair.possible
         latest.extend([source[j] << 32 | target[k] for j, k in linked])
         rows, columns = {j for j, _ in linked}, {k for _, k in linked}
         latest.extend([word << 32 for j, word in enumerate(source) if j not in rows])

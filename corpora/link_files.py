@@ -2,16 +2,15 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice, repeat, zip_longest
+from itertools import chain, islice, zip_longest
 from pathlib import Path
-from typing import NamedTuple
 
-from corpora.alignment import Link, Links, PairLinks, check_range
+from corpora.alignment import Links, PairLinks, check_range
 from corpora.errors import CorpusError, counted
 from corpora.files import StrPath, read_lines
 from corpora.formats import Format
-from corpora.paths import is_stream
-from corpora.recognize import FORMATS, HEAD_LINES, form_of, links_format
+from corpora.paths import HEAD_LINES
+from corpora.recognize import FORMATS, form_of, links_format
 
 INDEX_BASES = {row.name: row.base for row in FORMATS.values() if row.links}
 """The number of a sentence's first word, in each format of links."""
@@ -51,13 +50,15 @@ def open_links(
     lengths: Lengths | None = None,
     sentences: Sequence[int] | None = None,
     probable: bool = False,
+    own_words: bool = False,
 ) -> LinkStream:
     """The links of each pair of a file (or ``-``).
 
     format: one of LINK_FORMATS; None: recognised by the first lines, and talp by the name.
     lengths: of the text's sentences, against which the links and their number are checked.
     sentences: in the NAACL format, the numbers of the text's sentences; None: 1, 2, ...
-    probable: scores of links, in the formats that have any, are probabilities; otherwise they are ignored.
+    probable: scores of links, in the formats that have any, must be probabilities.
+    own_words: in a file that has the words of its pairs, links need not be of the text's sentences.
 
     Raises CorpusError on an unknown format, a broken link, and links that disagree with ``lengths``.
     """
@@ -70,7 +71,8 @@ def open_links(
     text = None
     if row.corpus:
         pairs, text = ((last := pair).links for pair in pairs), lambda: last.text
-    pairs = pairs if lengths is None or row.numbered else _checked(pairs, lengths, path, text, row.base)
+    if lengths is not None and not row.numbered:
+        pairs = _checked(pairs, lengths, path, text, row.base, own_words)
     return LinkStream(pairs, row.name, text)
 
 
@@ -108,6 +110,7 @@ def _checked(
     path: StrPath,
     text: Callable[[], tuple[int, bytes, bytes]] | None,
     base: int,
+    own_words: bool,
 ) -> Iterator[PairLinks]:
     hint = "each pair needs its links, possibly an empty line: do the files belong together?"
     lengths, line = iter(lengths), 0
@@ -119,6 +122,9 @@ def _checked(
         if length is None:
             what = f"the text ends after {counted(n_before, 'pair')}, but the links go on"
             raise CorpusError(path, line, what, hint=hint)
+        if own_words and links.words is not None:
+            yield links
+            continue
         try:
             check_range(links, length[0], length[1], path, line, base)
         except CorpusError as error:
@@ -128,37 +134,6 @@ def _checked(
             what = f"{error.what}, and there are links for {counted(n_links, 'pair')}, but {n_pairs:,} of text"
             raise CorpusError(path, line, what, hint=f"is a line missing, here or before? {hint}") from error
         yield links
-
-
-class ScoredLinks(NamedTuple):
-    """The links of one pair.  scores: of the links that have one.  words: of both sides, if the file has them."""
-
-    links: PairLinks
-    scores: dict[Link, float]
-    words: tuple[list[str], list[str]] | None
-
-
-class ScoredStream(NamedTuple):
-    """The scored links of each pair of a file, read as they are iterated over.  format: one of LINK_FORMATS."""
-
-    pairs: Iterator[ScoredLinks]
-    format: str
-
-
-def open_scored_links(path: StrPath, lengths: Callable[[], Lengths]) -> ScoredStream:
-    """The scored links of a file, checked against these lengths unless it has words; links of a stream have no scores.
-
-    Raises CorpusError on a broken link, and links that disagree with the lengths.
-    """
-    own = links_format(path).objects
-    return with_scores(open_links(path, lengths=None if own else lengths()), path)
-
-
-def with_scores(stream: LinkStream, path: StrPath) -> ScoredStream:
-    """The links of a file that has been opened, with the scores that it has, which may be no probabilities."""
-    scores = FORMATS[stream.format].scores
-    found = map(scores, read_lines(path)) if scores and not is_stream(path) else repeat(({}, None))
-    return ScoredStream((ScoredLinks(links, *own) for links, own in zip(stream, found, strict=False)), stream.format)
 
 
 def holds_links(path: StrPath) -> bool:

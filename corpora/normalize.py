@@ -188,17 +188,20 @@ class Normalizer:
         return word if self.stem is None else self._stem(word) or word
 
 
-PLAIN = Normalizer(), Normalizer()
+Normalizers = tuple[Normalizer, Normalizer]
+"""Of source and target."""
+
+PLAIN: Normalizers = Normalizer(), Normalizer()
 """Normalizers that split tokens at spaces only."""
 
 
-def without_tokenizing(normalizers: tuple[Normalizer, Normalizer]) -> tuple[Normalizer, Normalizer]:
+def without_tokenizing(normalizers: Normalizers) -> Normalizers:
     """The same normalizers for tokenised text: tokens that links count are never tokenised again."""
     source, target = (replace(side, tokenize=False, keep="", fine=False) for side in normalizers)
     return source, target
 
 
-def refuse_links(links: Sequence[object], normalizers: tuple[Normalizer, Normalizer]) -> None:
+def refuse_links(links: Sequence[object], normalizers: Normalizers) -> None:
     """Raise SettingError where other aligners' links, which count tokens by spaces, are given for tokenised text."""
     if links and any(normalizer.tokenize for normalizer in normalizers):
         raise SettingError("other aligners' links count tokens split by spaces (leave `links` out, or do not tokenise)")

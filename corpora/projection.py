@@ -11,17 +11,16 @@ from dataclasses import replace
 from itertools import tee, zip_longest
 from typing import NamedTuple, TypeVar
 
-from corpora.alignment import Link
+from corpora.alignment import Link, PairLinks
 from corpora.errors import CorpusError, counted, quoted, utf8
 from corpora.files import StrPath, read_lines
 from corpora.formats.conll import DEPREL, FEATS, HEAD, UPOS, Sentence
 from corpora.formats.spans import Labelled, Mark, place_of, words_of
 from corpora.labelled import kind_of_labels, read_labelled
-from corpora.link_files import ScoredLinks, open_links, with_scores
-from corpora.paths import is_stream, refuse_stream
+from corpora.link_files import open_links
+from corpora.paths import is_stream
 from corpora.readers import is_table, open_corpus
 from corpora.reading import AS_IT_IS, Reading
-from corpora.recognize import links_format
 from corpora.same_text import places_of
 
 Label = TypeVar("Label")
@@ -38,7 +37,7 @@ _TOGETHER = "do the files belong together?"
 class _Pair(NamedTuple):
     source: Labelled
     target: Labelled
-    links: ScoredLinks
+    links: PairLinks
     length: int  # of the source, as far as it is linked, or as the file of links has it
 
 
@@ -73,7 +72,7 @@ def project_labels(labels: StrPath, target: StrPath, links: StrPath, reading: Re
         if source.sentence is not None and len(found.words) < len(source.words) and not is_told:
             is_told = True
             warnings.warn(f"{links}: the links count the tokens of {labels}, not its words", stacklevel=2)
-        probabilities = {link: pair.scores.get(link, 1.0) for link in pair.links.sure or pair.links.possible}
+        probabilities = {link: pair.scores.get(link, 1.0) for link in pair.sure or pair.possible}
         yield project(found, line, probabilities)
 
 
@@ -137,13 +136,10 @@ def _number(cell: str) -> int | None:
 
 def _pairs(labels: StrPath, target: StrPath, links: StrPath, reading: Reading, kind: str) -> Iterator[_Pair]:
     texts, ahead = tee(_texts(labels, target, reading, kind))
-    has_words = not is_stream(links) and links_format(links).objects  # which may be other tokens
-    lengths = ((_ANY, _ANY) if has_words else (len(source.words), len(line.words)) for source, line in ahead)
-    opened = open_links(links, lengths=lengths)
-    if kind != "conll" and opened.format == "jsonl" and not has_words:
-        refuse_stream(links)
-    for (source, line), pair in zip(texts, with_scores(opened, links).pairs, strict=True):
-        linked = 1 + max((j for j, _ in pair.links.sure | pair.links.possible), default=-1)
+    lengths = ((len(source.words), len(line.words)) for source, line in ahead)
+    opened = open_links(links, lengths=lengths, own_words=True)  # which may be other tokens
+    for (source, line), pair in zip(texts, opened, strict=True):
+        linked = 1 + max((j for j, _ in pair.sure | pair.possible), default=-1)
         yield _Pair(source, line, pair, linked if opened.text is None else len(opened.text()[1].split()))
 
 

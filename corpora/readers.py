@@ -23,9 +23,9 @@ from corpora.formats.tabular import table_opener
 from corpora.formats.units import kind_of_units
 from corpora.link_files import LinkStream, open_links
 from corpora.parallel import Files, count_lines_of, ends_sooner, side_by_side, without_markup
-from corpora.paths import is_stream
+from corpora.paths import head, is_stream, language_of, only_prefix, prefixes
 from corpora.reading import AS_IT_IS, Reading
-from corpora.recognize import file_form, form_of, head, language_of, only_prefix, prefixes
+from corpora.recognize import file_form, form_of
 from corpora.symmetrize import symmetrize
 
 TWO_DIRECTIONS = "grow-diag-final-and"

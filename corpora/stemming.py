@@ -8,7 +8,7 @@ from corpora.dictionaries.names import code_of
 from corpora.errors import CorpusError
 from corpora.formats.joint import listed
 from corpora.lemmas import find_lemmatizer
-from corpora.normalize import LEMMAS, SNOWBALL_CODES, Normalizer
+from corpora.normalize import LEMMAS, SNOWBALL_CODES, Normalizers
 
 _STEMS_FIRST = frozenset(["ar"])
 """Languages whose words carry an article, conjunctions and prepositions, which stemmers take off but lemmatisers do
@@ -16,7 +16,7 @@ not: AER of 200 pairs 38.6, with lemmas 38.7, with stems 35.1.
 """
 
 
-def stemming(normalizers: tuple[Normalizer, Normalizer], corpus: Corpus) -> tuple[Normalizer, Normalizer]:
+def stemming(normalizers: Normalizers, corpus: Corpus) -> Normalizers:
     """The same normalizers that count a corpus' words by lemmas where a lemmatiser knows the language, else by stems.
 
     The words of a language that has neither stay whole.
@@ -33,7 +33,7 @@ def stemming(normalizers: tuple[Normalizer, Normalizer], corpus: Corpus) -> tupl
     return source, target
 
 
-def describe_stems(normalizers: tuple[Normalizer, Normalizer]) -> str:
+def describe_stems(normalizers: Normalizers) -> str:
     """Say by what words are counted, such as lemmas of en and stems of ar."""
     stems = [side.stem for side in normalizers if side.stem]
     said = (f"lemmas of {one.removeprefix(LEMMAS)}" if one.startswith(LEMMAS) else f"stems of {one}" for one in stems)

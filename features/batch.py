@@ -159,21 +159,21 @@ class EdgeBatch:
             word_pairs, kept = rectangles.part(cells)
         of_source, of_target = lists.shapes[lists.pairs].T
         return cls(
-            pairs,
-            text,
-            tokens,
-            rectangles,
-            dice_of_pairs,
-            dice,
-            models,
-            soft,
-            lists,
-            cells,
-            word_pairs,
-            kept,
-            tokens.source_offsets[lists.pairs] + lists.source,
-            tokens.target_offsets[lists.pairs] + lists.target,
-            np.abs(lists.source / of_source - lists.target / of_target),
+            pairs=pairs,
+            text=text,
+            tokens=tokens,
+            rectangles=rectangles,
+            dice_of_pairs=dice_of_pairs,
+            dice=dice,
+            models=models,
+            soft=soft,
+            lists=lists,
+            cells=cells,
+            word_pairs=word_pairs,
+            kept=kept,
+            source_at=tokens.source_offsets[lists.pairs] + lists.source,
+            target_at=tokens.target_offsets[lists.pairs] + lists.target,
+            off_diagonal=np.abs(lists.source / of_source - lists.target / of_target),
         )
 
     @property

@@ -60,15 +60,15 @@ def mark_likely(signal, highest, least, pairs, same_spelling, marks):
 
 def find_links(links: Links, pairs: range, tokens: Pairs) -> tuple[I64, F32]:
     """The places (m,) of links in the rectangles of some pairs of a bitext, whose tokens these are; probabilities."""
-    chosen = slice(links.offsets[pairs.start], links.offsets[pairs.stop])
-    pair = np.repeat(np.arange(len(pairs)), np.diff(links.offsets[pairs.start : pairs.stop + 1]))
-    cells = tokens.edge_offsets[pair] + links.source[chosen] * tokens.shapes[pair, 1] + links.target[chosen]
-    return cells, links.probabilities(chosen)
+    part = links.part(pairs.start, pairs.stop)
+    pair = part.pairs
+    cells = tokens.edge_offsets[pair] + part.source * tokens.shapes[pair, 1] + part.target
+    return cells, part.known_scores.astype(np.float32, copy=False)
 
 
 def count_unlisted(lists: Lists, links: Links) -> int:
     """Return how many links of the same pairs are no candidates."""
-    pairs = np.repeat(np.arange(len(links)), np.diff(links.offsets))
+    pairs = links.pairs
     return int(np.count_nonzero(lists.find(pairs, links.source, links.target) < 0))
 
 

@@ -144,7 +144,7 @@ def found_by_default(weights: F64, labelled: Labelled, statistics: CorpusStatist
 
     from features.extractor import FeatureSet
 
-    return decode_with(weights, FeatureSet().extract(labelled.bitext, statistics)).to_links()
+    return decode_with(weights, FeatureSet().extract(labelled.bitext, statistics)).links
 
 
 def in_percent(result: Evaluation) -> list[str]:
@@ -166,7 +166,7 @@ def gold_dev(study: Study) -> None:
         ours = {
             "no labels, `--unsupervised`": bare,
             "no labels": found_by_default(study.default(test.gold), test.dev, test.statistics),
-            f"{len(test.train.links)} labelled pairs": test.learnt.align(test.dev.bitext, test.statistics).to_links(),
+            f"{len(test.train.links)} labelled pairs": test.learnt.align(test.dev.bitext, test.statistics).links,
         }
         results = {name: judge(test.dev.links, links) for name, links in ours.items()}
         rows += [[test.name, name, *in_percent(result)] for name, result in results.items()]
@@ -183,20 +183,20 @@ def gold_dev(study: Study) -> None:
 def probabilities(study: Study) -> None:
     import numpy as np
 
-    from aligner.model.calibration import Calibration, JudgedLinks
+    from aligner.model.calibration import Calibration, judged
 
     test = study.hansards[-1]
     learnt = test.learnt
-    judged = JudgedLinks.of(learnt.align(test.dev.bitext, test.statistics), test.dev.links)
-    found = Calibration.fit(learnt.held_out).probabilities(judged.scores)
+    links = judged(learnt.align(test.dev.bitext, test.statistics).links, test.dev.links)
+    found = Calibration.fit(learnt.held_out).probabilities(links.known_scores)
     bins = np.minimum((10 * found).astype(np.int64), 9)
     rows, error = [], 0.0  # expected calibration error [Naeini, Cooper and Hauskrecht 2015]
     for b in np.unique(bins):
-        n, mean, right = (bins == b).sum(), found[bins == b].mean(), judged.correct[bins == b].mean()
+        n, mean, right = (bins == b).sum(), found[bins == b].mean(), links.sure[bins == b].mean()
         rows.append([f"{10 * b}–{10 * b + 10} %", f"{n:,}", f"{100 * mean:.2f}", f"{100 * right:.2f}"])
-        error += n / len(judged) * abs(mean - right)
+        error += n / len(links.sure) * abs(mean - right)
     table = markdown(["probability", "links", "mean probability", "right"], rows)
-    note = f"Expected calibration error {100 * error:.2f} % ({len(judged):,} links)."
+    note = f"Expected calibration error {100 * error:.2f} % ({len(links.sure):,} links)."
     publish("probabilities", f"{table}\n\n{note}", pages=[PAGE], write=study.options.write)
 
 
@@ -236,7 +236,7 @@ def families(study: Study) -> None:
         )
         w = solve(problem, make_solver("bcfw"), stop=Stop(gap=1e-3, passes=200)).w
         found = decode_edges(dev, w[: len(columns)], problem.link_rewards(w))
-        rows.append([name, len(columns), *in_percent(judge(test.dev.links, found.to_links()))])
+        rows.append([name, len(columns), *in_percent(judge(test.dev.links, found.links))])
     header = [f"families ({test.name})", "features", "AER", "95 % interval", "precision", "recall"]
     publish("families", markdown(header, rows), pages=[PAGE], write=study.options.write)
 
@@ -281,7 +281,7 @@ def held_out_error(seen: View, centre: F64, labels: int, loss: str) -> float:
         chosen = np.sort(np.random.default_rng(number).permutation(rest)[:labels])
         learnt = learn(seen.labelled, chosen, seen.statistics, centre, settings=LearnSettings(loss=loss))
         found = learnt.align(seen.labelled.bitext.take(held_out), seen.statistics)
-        tables.append(seen.labelled.take(held_out).count(found.to_links()))
+        tables.append(seen.labelled.take(held_out).count(found.links))
     return 100 * float(scores(np.concatenate(tables).sum(axis=0)).aer)
 
 
@@ -314,7 +314,7 @@ def labels(study: Study) -> None:
                 chosen, once = np.sort(rest[:size]), LearnSettings(cross_validate=0)
                 learnt = learn(seen.labelled, chosen, seen.statistics, centre, settings=once)
                 found = learnt.align(seen.labelled.bitext.take(held_out), seen.statistics)
-                errors[draw, column] = aer(gold, found.to_links())
+                errors[draw, column] = aer(gold, found.links)
         spread = errors.std(axis=0, ddof=1) / len(errors) ** 0.5
         cells = [f"{mean:.2f} ± {error:.2f}" for mean, error in zip(errors.mean(axis=0), spread, strict=True)]
         rows.append([f"{seen.gold}, {seen.pairs:,} pairs", *cells])

@@ -8,6 +8,8 @@ held-out sets, this one among them where the weights were learnt from it. Some f
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from tables import markdown, parser_of, publish
 
@@ -23,19 +25,19 @@ def main() -> None:
     from gold_sets import TURKISH, WIKIPEDIA
 
     import aligner.model.default as shipped
-    from aligner.model.calibration import JudgedLinks
     from aligner.model.operating_point import offset_of
+    from corpora.alignment import Links
     from features.extractor import FeatureSet
 
     known = views(asked.data, MOST)
 
-    def judged(seen: View) -> JudgedLinks:
+    def judged(seen: View) -> Links:
         """The links with their probabilities for scores."""
         weights = default_weights(known, seen.gold)
         edges = FeatureSet().extract(seen.labelled.bitext, seen.statistics)
-        found = seen.labelled.calibrating(decode_with(weights, edges))
-        scores = found.scores - offset_of(weights, edges)
-        return JudgedLinks(shipped.default_weights().calibration.probabilities(scores), found.correct)
+        found = seen.labelled.calibrating(decode_with(weights, edges).links)
+        scores = found.known_scores - offset_of(weights, edges)
+        return replace(found, scores=shipped.default_weights().calibration.probabilities(scores))
 
     groups = {(seen.gold, seen.pairs): [seen] for name in LANGUAGES for seen in known if seen.gold == name}
     groups["en-tr", 100] = [view(asked.data, "en-tr", TURKISH, *TURKISH.corpora[0])]
@@ -46,12 +48,13 @@ def main() -> None:
             )
     rows = []
     for (name, pairs), several in groups.items():
-        links = JudgedLinks.joined(map(judged, several))
-        of_bin = np.minimum((links.scores * BINS).astype(np.int64), BINS - 1)
-        surplus = np.bincount(of_bin, links.scores - links.correct, BINS)
-        figures = links.scores.mean(), links.correct.mean(), np.abs(surplus).sum() / len(links)
+        links = Links.join(map(judged, several))
+        scores, right = links.known_scores, links.sure
+        of_bin = np.minimum((scores * BINS).astype(np.int64), BINS - 1)
+        surplus = np.bincount(of_bin, scores - right, BINS)
+        figures = scores.mean(), right.mean(), np.abs(surplus).sum() / len(right)
         text = f"{pairs:,}" if len(several) == 1 else f"{pairs:,} and its own"
-        rows.append([name, text, f"{len(links):,}", *(f"{100 * figure:.1f}" for figure in figures)])
+        rows.append([name, text, f"{len(right):,}", *(f"{100 * figure:.1f}" for figure in figures)])
         print(rows[-1], flush=True)
     header = ["gold set", "pairs of text", "links", "mean probability", "right", "expected calibration error"]
     publish("calibration", markdown(header, rows), pages=["docs/accuracy.md"], write=asked.write)

@@ -31,7 +31,7 @@ def main() -> None:
         tables = [FeatureSet(candidates=kind).extract(text, seen.statistics) for kind in ("likely", "all")]
         sure = Links.from_sets(pair.sure for pair in links)
         recalls = [1 - count_unlisted(tables[0].lists, part) / len(part.source) for part in (sure, links)]
-        errors = [seen.labelled.aer(decode_with(shipped_weights(), table).to_links()) for table in tables]
+        errors = [seen.labelled.aer(decode_with(shipped_weights(), table).links) for table in tables]
         listed, every = (len(table.features) for table in tables)
         shares = [f"{100 * share:.2f}" for share in (*recalls, listed / every)]
         shares.insert(2, f"{2 * listed / tables[0].lists.shapes.sum():.2f}")

@@ -60,7 +60,7 @@ def main() -> None:
                 warnings.catch_warnings(action="ignore"),  # of what is left out of a dictionary
             ):
                 found = align(text, settings=AlignSettings(dictionary=dictionary))
-            errors.append(labelled.aer(found.to_links()))
+            errors.append(labelled.aer(found.links))
         rows.append([name, f"{len(labelled.links):,}", " ".join(pairs), *(f"{error:.1f}" for error in errors)])
         print(rows[-1], flush=True)
     header = [

@@ -61,7 +61,7 @@ def problems(options: Any) -> tuple[Any, Any]:
         return MatchingProblem.from_links(edges.take(train), given, regularization=0.01, costs=costs, oracle=oracle)
 
     def error(w: np.ndarray) -> float:
-        return aer(gold, decode_edges(held_out, w).to_links())
+        return aer(gold, decode_edges(held_out, w).links)
 
     return make, error
 

@@ -19,7 +19,7 @@ from aligner.losses.capacity import LinkRewards
 from aligner.losses.fenchel_young import FenchelYoungProblem
 from aligner.losses.hinge import MatchingProblem
 from aligner.model import default
-from aligner.model.calibration import JudgedLinks
+from aligner.model.calibration import judged
 from aligner.model.decoding import Alignments, best_alignments, decode_edges
 from aligner.model.default import REWARDS
 from aligner.model.operating_point import best_threshold, offset_for, offset_of
@@ -106,29 +106,24 @@ class Labelled:
             self, bitext=self.bitext.take(pairs), links=self.links.take(pairs), others=others, annotated=annotated
         )
 
-    def _known(self, source: npt.ArrayLike, target: npt.ArrayLike, bounds: npt.NDArray[np.int64]) -> Bools:
-        """Of links, whose pairs end at these bounds, whether both words are annotated."""
+    def _known(self, links: Links) -> Bools:
+        """Of links, whether both words are annotated."""
         if self.annotated is None:
-            return np.ones(bounds[-1], np.bool_)
-        pair = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
-        sides = zip(self.annotated, (self.bitext.source, self.bitext.target), (source, target), strict=True)
-        return np.logical_and(*(marks[text.offsets[pair] + words] for marks, text, words in sides))
+            return np.ones(len(links.source), np.bool_)
+        texts, words = (self.bitext.source, self.bitext.target), (links.source, links.target)
+        sides = zip(self.annotated, texts, words, strict=True)
+        return np.logical_and(*(marks[text.offsets[links.pairs] + places] for marks, text, places in sides))
 
-    def calibrating(self, found: Alignments) -> JudgedLinks:
-        """The links that are judged, with whether they are right."""
-        every, known = JudgedLinks.of(found, self.links), self._known(found.source, found.target, found.bounds)
-        return JudgedLinks(every.scores[known], every.correct[known])
+    def calibrating(self, found: Links) -> Links:
+        """The links that are judged, sure where they are right."""
+        return judged(found, self.links).where(self._known(found))
 
     def count(self, found: Links) -> npt.NDArray[np.int64]:
         """(n, 5) of the links that are judged, see `aligner.evaluation.counts.count`."""
         if self.annotated is None:
             return count(self.links, found)
-        parts = []
-        for links in (self.links, found):
-            known = self._known(links.source, links.target, links.offsets) & links.sure
-            bounds = np.append(0, np.cumsum(known))[links.offsets]
-            parts.append(Links(links.source[known], links.target[known], links.sure[known], bounds))
-        return count(*parts)
+        gold, ours = (links.where(self._known(links) & links.sure) for links in (self.links, found))
+        return count(gold, ours)
 
     def aer(self, found: Links) -> float:
         return 100 * float(scores(self.count(found).sum(axis=0)).aer)
@@ -248,7 +243,7 @@ class Learnt:
     features: FeatureSet
     weights: F64
     rewards: LinkRewards
-    held_out: JudgedLinks | None
+    held_out: Links | None
 
     def align(self, bitext: Bitext, statistics: CorpusStatistics, others: Sequence[Links] = ()) -> Alignments:
         return decode_edges(self.features.extract(bitext, statistics, links=others), self.weights, self.rewards)
@@ -297,5 +292,5 @@ def labelled_problem(prefix: Path, pairs: int, regularization: float, counted: i
     text = text_with_gold(open_corpus(prefix), counted, ())
     statistics = CorpusStatistics.from_bitext(text)
     edges = FeatureSet().extract(text.take(np.arange(pairs)), statistics)
-    found = decode_with(shipped_weights(), edges).to_links()
+    found = decode_with(shipped_weights(), edges).links
     return MatchingProblem.from_links(edges, found, regularization=regularization)

@@ -28,7 +28,7 @@ def judged(labelled: Labelled, statistics: CorpusStatistics, weights: F64) -> st
     from features.extractor import FeatureSet
 
     found = decode_with(weights, FeatureSet().extract(labelled.bitext, statistics))
-    return f"{labelled.aer(found.to_links()):.1f}"
+    return f"{labelled.aer(found.links):.1f}"
 
 
 def main() -> None:

@@ -60,7 +60,7 @@ def counts_of(seen: View, weights: np.ndarray, links: Links | None) -> list[I64]
     assert seen.statistics.translation is not None
     bitext = seen.labelled.bitext
     bare = Decoder(bitext, seen.statistics.translation).posteriors(0, len(bitext)).soft_links()
-    default = decode_with(weights, FeatureSet().extract(bitext, seen.statistics)).to_links()
+    default = decode_with(weights, FeatureSet().extract(bitext, seen.statistics)).links
     return [seen.labelled.count(found) for found in (bare, default, *([] if links is None else [links]))]
 
 

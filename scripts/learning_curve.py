@@ -78,7 +78,7 @@ def without_labels(seen: View, bitext: Bitext, weights: F64, fast_align: Path | 
     assert seen.statistics.translation is not None
     bare = Decoder(labelled.bitext, seen.statistics.translation).posteriors(0, n).soft_links()
     found = {
-        "default": decode_with(weights, FeatureSet().extract(labelled.bitext, seen.statistics)).to_links(),
+        "default": decode_with(weights, FeatureSet().extract(labelled.bitext, seen.statistics)).links,
         "`--unsupervised`": bare,
     }
     with tempfile.TemporaryDirectory() as folder:
@@ -108,7 +108,7 @@ def with_labels(seen: View, weights: F64) -> dict[int, I64]:
             break
         rest = labelled.take(np.sort(order[labels:]))
         learnt = learn(labelled, np.sort(order[:labels]), seen.statistics, weights)
-        found[labels] = rest.count(learnt.align(rest.bitext, seen.statistics).to_links())
+        found[labels] = rest.count(learnt.align(rest.bitext, seen.statistics).links)
     return found
 
 

@@ -45,7 +45,7 @@ def others(study: Study) -> None:
             )
             for part in ("train", "dev")
         )
-        silent = [PairLinks(frozenset(), frozenset())] * (len(labelled.links) - len(train.links))  # there are none
+        silent = [PairLinks(frozenset())] * (len(labelled.links) - len(train.links))  # there are none
         train = replace(labelled, others=tuple(Links.from_pairs([*links, *silent]) for links in train.others))
         alone = ", ".join(f"{aer(dev.links, links):.2f}" for links in dev.others)
         agreed = f"{aer(dev.links, Links.from_pairs(combine(zip(*dev.others, strict=True)))):.2f}" if names else ""
@@ -58,7 +58,7 @@ def others(study: Study) -> None:
             default = decode_with(weights, edges)
             learnt = learn(train, np.arange(len(train.links)), test.statistics, kinds=kinds)
             taught = learnt.align(dev.bitext, test.statistics, dev.others)
-            cells += [f"{aer(dev.links, found.to_links()):.2f}" for found in (default, taught)]
+            cells += [f"{aer(dev.links, found.links):.2f}" for found in (default, taught)]
         given = " and ".join(name.removeprefix("neural-{}.").replace("giza-{}.", "GIZA++ ") for name in names)
         rows.append([given or "none", alone, agreed, *cells])
     header = ["`--links`", "alone", "`aligner combine`"]

@@ -43,7 +43,7 @@ def main() -> None:
     for one in seen:
         weights = default_weights(learnt, one.gold) if one in learnt else shipped_weights()
         edges = FeatureSet().extract(one.labelled.bitext, one.statistics)
-        found = [decode_with(weights, edges, offset).to_links() for offset in OFFSETS]
+        found = [decode_with(weights, edges, offset).links for offset in OFFSETS]
         points.append([rates(one.labelled, links) for links in found])
         posteriors = Decoder(one.labelled.bitext, one.statistics.translation).posteriors(0, len(edges))
         classic.append(rates(one.labelled, posteriors.symmetrized_links("grow-diag-final-and")))

@@ -135,7 +135,7 @@ def best_links(text: Text, *outputs: Path, error: Callable[[Links], float] | Non
     answers = [read[0]]
     if len(read) == 2:
         answers = [[frozenset(symmetrize(*pair, method)) for pair in zip(*read, strict=True)] for method in METHODS]
-    found = [Links.from_pairs(PairLinks(pair, frozenset()) for pair in answer) for answer in answers]
+    found = [Links.from_pairs(PairLinks(pair) for pair in answer) for answer in answers]
     return min(found, key=error or (lambda links: aer(text.gold, links)))
 
 

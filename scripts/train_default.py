@@ -21,8 +21,9 @@ from tables import parser_of
 if TYPE_CHECKING:
     from gold import F64, View
 
-    from aligner.model.calibration import Calibration, JudgedLinks
+    from aligner.model.calibration import Calibration
     from aligner.model.decoding import Alignments
+    from corpora.alignment import Links
 
 
 def main() -> None:
@@ -33,7 +34,8 @@ def main() -> None:
     from gold import default_weights, view, views
     from gold_sets import GERMAN, TURKISH, WIKIPEDIA
 
-    from aligner.model.calibration import Calibration, JudgedLinks
+    from aligner.model.calibration import Calibration
+    from corpora.alignment import Links
 
     seen = views(options.data, 100_000)
     judged = [Judged.of(one, default_weights(seen, one.gold)) for one in seen]
@@ -43,7 +45,7 @@ def main() -> None:
     choose_offset(judged)
     if options.weights is not None:
         of_sets = judged[: len(seen)]
-        calibration = Calibration.fit(JudgedLinks.joined([one.links for one in of_sets]))
+        calibration = Calibration.fit(Links.join(one.links for one in of_sets))
         write(options.weights, seen[0].edges.names, weights, calibration, [one.row for one in of_sets])
 
 
@@ -59,7 +61,7 @@ class Judged:
     best: float
     errors: F64
     row: Mapping[str, object]
-    links: JudgedLinks
+    links: Links
 
     @classmethod
     def of(cls, seen: View, weights: F64) -> Judged:
@@ -76,10 +78,10 @@ class Judged:
         def aligned(offset: float) -> Alignments:
             return best_alignments(scores + offset, edges.lists, REWARDS)
 
-        errors = np.array([seen.labelled.aer(aligned(offset).to_links()) for offset in OFFSETS])
+        errors = np.array([seen.labelled.aer(aligned(offset).links) for offset in OFFSETS])
         best = best_threshold(scores)
         found = aligned(offset_for(best))
-        ours = seen.labelled.aer(found.to_links())
+        ours = seen.labelled.aer(found.links)
         print(
             f"{seen.gold:14} {seen.pairs:8,} {seen.unsupervised:8.2f} {errors[0]:8.2f} {ours:8.2f} {errors.min():8.2f}"
             f" at {OFFSETS[errors.argmin()]:.1f}, best threshold {best:.2f}",
@@ -89,8 +91,8 @@ class Judged:
             "gold": seen.gold, "pairs": seen.pairs, "unsupervised": round(seen.unsupervised, 2),
             "default": round(ours, 2),
         }  # fmt: skip
-        found = replace(found, scores=found.scores - offset_for(best))
-        return cls(seen.gold, best, errors, row, seen.labelled.calibrating(found))
+        links = replace(found.links, scores=found.links.known_scores - offset_for(best))
+        return cls(seen.gold, best, errors, row, seen.labelled.calibrating(links))
 
 
 OFFSETS = [0.1 * step for step in range(21)]

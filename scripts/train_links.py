@@ -219,7 +219,7 @@ def of_links(sets: Sequence[Judged]) -> tuple[F64, list[list[Any]]]:
         for name, names, gold, lists, known, (columns, *_) in cases:
             if name == one.gold and names and not set(names) & set(NEURAL):  # there are no others to learn from
                 scores = known, known + columns[:, :4] @ w
-                found = [f"{aer(gold, best_alignments(known, lists, REWARDS).to_links()):.2f}" for known in scores]
+                found = [f"{aer(gold, best_alignments(known, lists, REWARDS).links):.2f}" for known in scores]
                 alone = [f"{aer(gold, links):.2f}" for links in one.systems(names)[0]]
                 rows.append([name, ", ".join(names), ", ".join(alone), *found])
     return regression([case[-1] for case in cases], 4 + len(sets))[:4], rows

@@ -53,8 +53,7 @@ def annotate(
         except ModuleNotFoundError as error:
             what = f"the page to annotate on needs {error.name}, which is not installed"
             raise SettingError(f"{what} (pip install starlette uvicorn)") from error
-        from aligner.cli.inputs import open_for_model, with_others
-        from aligner.model.model import load
+        from aligner.cli.inputs import open_for_model, open_model
         from aligner.pages.annotate.annotation import read_text
         from aligner.pages.annotate.session import Session, model_of_text
         from corpora.readers import open_text
@@ -62,8 +61,7 @@ def annotate(
         if model is None:
             corpus = open_text(source, target, reading)
         else:
-            loaded = load(model)
-            with_others(loaded, model, [])
+            loaded, _ = open_model(settings)
             corpus = open_for_model(loaded, model, source, target, reading)
         corpus.rereadable()
         listening = opened.enter_context(listen(HOST, port))

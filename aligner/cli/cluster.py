@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from aligner.cli.inputs import check_texts, open_for_model
+from aligner.cli.options import skipping_pairs
 from aligner.cli.outputs import Output, Writer
 from aligner.cluster import connection
 from aligner.cluster.engine import ClusterEngine
@@ -18,7 +19,6 @@ from corpora import SettingError
 from corpora.encodings import named_encoding
 from corpora.errors import EmptyCorpus
 from corpora.files import refuse_inputs, spill_directory, spilling_beside
-from corpora.skipping import Skipping
 from features.translation.counting import Engine
 
 _PAIRS_A_SHARD, _MOST_SHARDS = 1024, 128
@@ -48,7 +48,6 @@ def align_on_cluster(
     source: str,
     target: str | None,
     settings: AlignSettings,
-    skipping: Skipping,
     writer: Writer,
     align_shard: Callable[..., Sequence[int]],
 ) -> None:
@@ -58,31 +57,32 @@ def align_on_cluster(
     """
     _outlive_others()
     output, model = writer.output, str(settings.model)
-    with spilling_beside(output.path), spill_directory("cluster") as folder, progress_bar(output.quiet) as show:
-        corpus = skipping(open_for_model(load(model), model, source, target, settings.reading).rereadable())
-        refuse_inputs(output.path, [corpus.source_file, corpus.target_file, model])
-        pairs = check_texts(corpus, [])
-        if not pairs:
-            raise EmptyCorpus(source)
-        shards = min(-(-pairs // _PAIRS_A_SHARD), _MOST_SHARDS)
-        files = [str(Path(file).resolve()) for file in (source, target) if file is not None]
-        settings = replace(settings, model=str(Path(model).resolve()))
-        calls = [
-            (
-                [*files, None][:2],
-                replace(settings, shard=(n, shards)),
-                Output(str(folder / f"{n}"), output.format, quiet=True),
-            )
-            for n in range(1, shards + 1)
-        ]
-        total = [0, 0, 0, 0]
-        with connection.connect(str(output.cluster)) as connected:
-            for _, counts in connected.run(align_shard, calls):
-                total = [a + b for a, b in zip(total, counts, strict=True)]
-                show(Progress("aligning", total[0], pairs, "pairs"))
-        with writer.file as file:
-            for _, _, shard in calls:
-                with Path(shard.path).open("rb") as part:
-                    shutil.copyfileobj(part, file)
-                Path(shard.path).unlink()
-    writer.report(*total)
+    with skipping_pairs(settings) as skipping:
+        with spilling_beside(output.path), spill_directory("cluster") as folder, progress_bar(output.quiet) as show:
+            corpus = skipping(open_for_model(load(model), model, source, target, settings.reading).rereadable())
+            refuse_inputs(output.path, [corpus.source_file, corpus.target_file, model])
+            pairs = check_texts(corpus, [])
+            if not pairs:
+                raise EmptyCorpus(source)
+            shards = min(-(-pairs // _PAIRS_A_SHARD), _MOST_SHARDS)
+            files = [str(Path(file).resolve()) for file in (source, target) if file is not None]
+            settings = replace(settings, model=str(Path(model).resolve()))
+            calls = [
+                (
+                    [*files, None][:2],
+                    replace(settings, shard=(n, shards)),
+                    Output(str(folder / f"{n}"), output.format, quiet=True),
+                )
+                for n in range(1, shards + 1)
+            ]
+            total = [0, 0, 0, 0]
+            with connection.connect(str(output.cluster)) as connected:
+                for _, counts in connected.run(align_shard, calls):
+                    total = [a + b for a, b in zip(total, counts, strict=True)]
+                    show(Progress("aligning", total[0], pairs, "pairs"))
+            with writer.file as file:
+                for _, _, shard in calls:
+                    with Path(shard.path).open("rb") as part:
+                        shutil.copyfileobj(part, file)
+                    Path(shard.path).unlink()
+        writer.report(*total)

@@ -4,12 +4,11 @@ from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING
 
-from aligner.cli.align import align_without_model
 from aligner.cli.messages import say
-from aligner.cli.options import command, skipping_pairs
+from aligner.cli.options import command
 from aligner.cli.outputs import Output
 from aligner.model.settings import AlignSettings
-from aligner.progress import ignore
+from aligner.progress import ignore, progress_bar
 from corpora import SettingError
 from corpora.settings import setting
 
@@ -90,6 +89,8 @@ def fast_align(
         lines = format_table((found.transposed() if reverse else found).links, beam)
         stream.writelines(line.encode() for line in lines)
 
-    with skipping_pairs(settings) as skipping, ExitStack() as until_written:
+    with progress_bar(quiet):
+        from aligner.cli.texts import align_text
+    with ExitStack() as until_written:
         on_statistics = ignore if table is None else write_table
-        align_without_model(text, None, settings, skipping, Output(quiet=quiet).open(), on_statistics)
+        align_text(text, None, settings, Output(quiet=quiet).open(), on_statistics=on_statistics)

@@ -36,7 +36,7 @@ def draw_grid(
 
 
 def _mark(link: Link, links: Mapping[Link, float | None], gold: PairLinks | None) -> tuple[str, str]:
-    right = gold is None or any(link in kind for kind in gold)
+    right = gold is None or link in gold.sure | gold.possible
     if link in links:
         probability = links[link]
         if probability is None:

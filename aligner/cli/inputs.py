@@ -6,36 +6,47 @@ from itertools import filterfalse
 from pathlib import Path
 
 from aligner.model.default import with_links
-from aligner.model.model import Model
+from aligner.model.model import Model, load
 from aligner.model.remapping import Retokenized
-from aligner.model.streaming import Normalizers, check_corpus
+from aligner.model.settings import AlignSettings
 from corpora.corpus import Corpus
 from corpora.errors import CorpusError
 from corpora.files import refuse_inputs
 from corpora.link_files import kind_of_links, open_links
-from corpora.normalize import refuse_links
+from corpora.normalize import Normalizers, refuse_links
 from corpora.paths import is_stream
 from corpora.readers import open_corpus, open_text
 from corpora.reading import AS_IT_IS, Reading
+from corpora.rereading import check_corpus
 
 
-def with_others(loaded: Model, model: str, given: Sequence[str]) -> tuple[Model, list[str]]:
-    """The model for other aligners' links, and the files of the links, given as FILE or KIND=FILE.
+def open_model(settings: AlignSettings) -> tuple[Model, list[str]]:
+    """Open the model of settings, which change it, and name the files of other aligners' links, see `with_others`."""
+    model = load(str(settings.model))
+    if settings.offset:
+        model = model.with_offset(settings.offset)
+    if settings.candidates is not None:
+        model = model.with_candidates(settings.candidates)
+    return with_others(model, str(settings.model), settings.links)
+
+
+def with_others(model: Model, path: str, given: Sequence[str]) -> tuple[Model, list[str]]:
+    """The model of a path for other aligners' links, and the files of the links, given as FILE or KIND=FILE.
 
     Raises CorpusError unless there are as many files as the model was trained with, or it has the default weights.
     """
-    refuse_links(given, loaded.normalizers)
+    refuse_links(given, model.normalizers)
     others = [kind_of_links(one) for one in given]
-    wanted = len(loaded.features.links)
-    if wanted == 0 and "default_weights" in loaded.record:
-        loaded = with_links(loaded, [kind for kind, _ in others])
+    wanted = len(model.features.links)
+    if wanted == 0 and "default_weights" in model.record:
+        model = with_links(model, [kind for kind, _ in others])
     elif len(others) != wanted:
         what = f"was trained with {wanted} --links, but here there are {len(others)}"
-        raise CorpusError(model, 0, what, hint="give as many, in the same order")
-    return loaded, [file for _, file in others]
+        raise CorpusError(path, 0, what, hint="give as many, in the same order")
+    return model, [file for _, file in others]
 
 
-def open_for_model(loaded: Model, model: str, source: str, target: str | None, reading: Reading = AS_IT_IS) -> Corpus:
+def open_for_model(loaded: Model, model: str, source: str, target: str | None, reading: Reading) -> Corpus:
     """Open the corpus of a source and a target text, or of one path, in the direction of a model."""
     direction = loaded.languages
     if target is None and reading == Reading(untranslated=reading.untranslated):  # else it chooses the languages

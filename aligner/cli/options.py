@@ -200,11 +200,7 @@ def texts_and_links(target: str | None, links: str | None) -> tuple[str | None, 
 @contextmanager
 def skipping_pairs(settings: "AlignSettings") -> "Iterator[Skipping]":
     """The rules by which settings skip pairs; at the end a message says how many pairs were skipped."""
-    from corpora.skipping import MAX_LENGTH, Skipping
-
-    longest = MAX_LENGTH if settings.longest is None else settings.longest
-    callback = (lambda error: say(in_options(f"left empty: {error}"))) if settings.skip_bad else None
-    skipping = Skipping(longest, settings.long_pairs, callback)
+    skipping = settings.skipping(lambda error: say(in_options(f"left empty: {error}")))
     yield skipping
     if summary := skipping.summary():
         say(in_options(summary))

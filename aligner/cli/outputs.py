@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import IO, TYPE_CHECKING, Literal
 
 from aligner.cli.messages import say
@@ -20,8 +19,8 @@ if TYPE_CHECKING:
     from aligner.model.decoding import Alignments
     from aligner.model.remapping import Retokenized
     from aligner.model.settings import AlignSettings
-    from aligner.model.streaming import Normalizers
     from corpora.corpus import Languages, TextLine
+    from corpora.normalize import Normalizers
 
 Format = Literal["pharaoh", "scored", "jsonl", "tsv"]
 
@@ -119,22 +118,20 @@ class Writer:
 
         pairs: their number, if known.  other: the text of `Output.remap`.  languages: of the texts.
         """
-        from aligner.model.streaming import FORMATS
+        from aligner.model.written import FORMATS
         from corpora.normalize import PLAIN
 
         reuse_memory()
         if other is not None:
             parts, normalizers = other.remapped(parts), PLAIN
-        on_terminal = self.output.path == "-" and sys.stdout.isatty()  # where the links themselves are, no bar is
         write = FORMATS[self.output.format]
-        if self.output.format == "jsonl":
-            write = partial(write, languages=languages)
+        on_terminal = self.output.path == "-" and sys.stdout.isatty()  # where the links themselves are, no bar is
         done, links, words, linked = [*self.before, 0, 0, 0, 0][:4]
         with progress_bar(self.output.quiet or on_terminal, "aligning", done) as show, self.file as file:
             for texts, found in parts:
-                file.write(write(normalizers, texts, found))
+                file.write(write(texts, found, normalizers, languages))
                 file.flush()
-                done, links = done + len(found), links + len(found.source)
+                done, links = done + len(found), links + len(found.links.source)
                 words, linked = words + int(found.shapes.sum()), linked + int(found.linked.sum())
                 self.part_ends((done, links, words, linked))
                 show(Progress("aligning", done, pairs, "pairs"))

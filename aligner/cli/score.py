@@ -7,10 +7,9 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import IO, Annotated, Literal
 
-from aligner.cli.align import align_alone
 from aligner.cli.messages import refuse_idle
 from aligner.cli.options import FORCE, OUTPUT, QUIET, argument, command, output_option, texts_and_links
-from aligner.cli.outputs import Output, Writer
+from aligner.cli.outputs import Output
 from aligner.model.settings import AlignSettings
 from aligner.progress import progress_bar
 
@@ -37,8 +36,13 @@ def score(
     """
     target, links = texts_and_links(target, links)
     (writer,) = Output(output, "jsonl" if format_ == "worst" else format_, force=force, quiet=quiet).open()
+    if links is not None:
+        refuse_idle("on links (leave LINKS out)", tokenize=settings.tokenize, dictionary=settings.dictionary)
+        settings = replace(settings, model=settings.model or "aligner.model")
+    with progress_bar(quiet):
+        from aligner.cli.texts import align_text
     if format_ != "worst":
-        _score(source, target, links, settings, writer)
+        align_text(source, target, settings, [writer], given=links)
         return
     from corpora.files import spill_file
     from corpora.formats.sheets import kind_of_rows, write_rows
@@ -46,33 +50,8 @@ def score(
     kind = kind_of_rows(output)
     with spill_file("pairs") as pairs, writer.file as file:
         to_pairs = replace(writer, file=nullcontext(pairs))
-        _score(source, target, links, settings, to_pairs)
+        align_text(source, target, settings, [to_pairs], given=links)
         write_rows(file, kind, _HEADER, _worst_first(pairs))
-
-
-def _score(source: str, target: str | None, links: str | None, settings: AlignSettings, writer: Writer) -> None:
-    if links is None:
-        align_alone(source, target, settings, writer)
-        return
-    refuse_idle("on links (leave LINKS out)", tokenize=settings.tokenize, dictionary=settings.dictionary)
-    from corpora.files import refuse_inputs
-
-    with progress_bar(writer.output.quiet):
-        from aligner.cli.inputs import check_texts, open_for_model
-        from aligner.model.model import load
-        from aligner.model.streaming import LinksFile, align_lines, read_again
-        from corpora.normalize import without_tokenizing
-
-        model = settings.model or "aligner.model"
-        loaded = load(model)
-        corpus = open_for_model(loaded, model, source, target, settings.reading).in_tokens(loaded.normalizers)
-        loaded = replace(loaded, normalizers=without_tokenizing(loaded.normalizers))
-        refuse_inputs(writer.output.path, [*corpus.files, model, links])
-        pairs = check_texts(corpus, [links], probable=False)
-        streams = [LinksFile.open(links, corpus.lengths() if pairs else None, probable=False)]
-        parts = align_lines(loaded, corpus, read_again(corpus, pairs or 0), streams, given=True)
-        languages = corpus.source_language or loaded.languages[0], corpus.target_language or loaded.languages[1]
-    writer.write(loaded.normalizers, parts, pairs, languages=languages)
 
 
 def _worst_first(pairs: IO[bytes]) -> Iterator[tuple[object, ...]]:

@@ -26,14 +26,14 @@ def show(
 
     from aligner.cli.grid import COLOURS, SHAPES, draw_grid
     from corpora.apostrophes import tokenizing
-    from corpora.link_files import open_links, open_scored_links
+    from corpora.link_files import open_links
     from corpora.readers import open_text
 
     texts = source, target if links else None
     links = links or target
     corpus = open_text(*texts, reading).rereadable()
     corpus = corpus.in_tokens(tokenizing(tokens.tokenize, tokens.keep, [corpus]))
-    scored = open_scored_links(links, corpus.lengths)
+    scored = open_links(links, lengths=corpus.lengths(), own_words=True)
     lengths = None if scored.format == "jsonl" else corpus.lengths()
     truths = open_links(gold, lengths=lengths) if gold else repeat(None)
     pairs = zip(corpus.texts(), scored.pairs, truths, strict=False)
@@ -41,7 +41,7 @@ def show(
     for text, found, truth in islice(pairs, first - 1, first - 1 + number):
         corpus.check_utf8([text])
         sentences = found.words or [[token.decode() for token in side.split()] for side in text[1:]]
-        links_found = {link: found.scores.get(link) for link in found.links.sure | found.links.possible}
+        links_found = {link: found.scores.get(link) for link in found.sure | found.possible}
         probable |= bool(found.scores)
         console.print(f"line {text[0]}", style="bold")
         for row in draw_grid(sentences[0], sentences[1], links_found, truth, console.width):

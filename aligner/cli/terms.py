@@ -7,9 +7,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated
 
-from aligner.cli.align import align_alone
 from aligner.cli.messages import refuse_idle, say
-from aligner.cli.options import FORCE, QUIET, argument, command, data_option, output_option, texts_and_links
+from aligner.cli.options import (
+    FORCE,
+    QUIET,
+    argument,
+    command,
+    data_option,
+    output_option,
+    texts_and_links,
+)
 from aligner.cli.outputs import Output
 from aligner.model.settings import AlignSettings
 from corpora import SettingError
@@ -92,7 +99,9 @@ def terms(
 
         if links is None:
             to_pairs = replace(writer, file=nullcontext(spill))
-            align_alone(source, target, settings, to_pairs)
+            from aligner.cli.texts import align_text
+
+            align_text(source, target, settings, [to_pairs])
         else:
             corpus = corpus.rereadable()
             corpus = corpus.in_tokens(normalizers)

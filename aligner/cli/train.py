@@ -84,11 +84,11 @@ def train(
         ExitStack() as connected,
     ):
         from aligner.model.model import load
-        from aligner.model.streaming import rereadable
         from aligner.training.figures import format_audit, format_interruption, format_training, summarize_training
         from aligner.training.inputs import Inputs
         from aligner.training.train import learn_on, train_on, update_on
         from corpora.apostrophes import as_option, tokenizing
+        from corpora.rereading import rereadable
         from corpora.stemming import describe_stems, stemming
         from features.translation.counting import THIS_MACHINE
 

@@ -258,8 +258,7 @@ def compare(
         raise ValueError(f"source_lengths has shape {lengths.shape}, not ({pairs},)")
     if source_lengths is None:
         for those in (truth, *found):
-            pair = np.repeat(np.arange(pairs), np.diff(those.offsets))
-            np.maximum.at(lengths, pair, those.source.astype(np.int64) + 1)
+            np.maximum.at(lengths, those.pairs, those.source.astype(np.int64) + 1)
     if not found:
         return []
     counts = [count(truth, those) for those in found]
@@ -275,22 +274,22 @@ def compare(
         }
         evaluations.append(
             Evaluation(
-                title,
-                gold_name,
-                aer,
-                precision,
-                recall,
-                f1,
-                links,
-                sure,
-                possible,
-                pairs,
-                how.confidence,
-                intervals,
-                "links" if source_lengths is None else "text",
-                _by_length(system, lengths),
-                tuple(test for (one, _), test in tests.items() if one == index),
-                _signature(truth, found[index], gold_name, how),
+                name=title,
+                gold=gold_name,
+                aer=aer,
+                precision=precision,
+                recall=recall,
+                f1=f1,
+                links=links,
+                sure=sure,
+                possible=possible,
+                pairs=pairs,
+                confidence=how.confidence,
+                intervals=intervals,
+                lengths="links" if source_lengths is None else "text",
+                by_length=_by_length(system, lengths),
+                tests=tuple(test for (one, _), test in tests.items() if one == index),
+                signature=_signature(truth, found[index], gold_name, how),
             )
         )
     return evaluations

@@ -62,10 +62,8 @@ def count(gold: Links, hypothesis: Links) -> I64:
 
 def _cells(links: Links, start: int, stop: int, height: int, width: int) -> tuple[I64, Bools]:
     """Number the links of pairs start..stop so that equal numbers mean equal links of the same pair."""
-    offsets = links.offsets[start : stop + 1]
-    pair = np.repeat(np.arange(stop - start, dtype=np.int64), np.diff(offsets))
-    chosen = slice(int(offsets[0]), int(offsets[-1]))
-    return (pair * height + links.source[chosen]) * width + links.target[chosen], links.sure[chosen]
+    part = links.part(start, stop)
+    return (part.pairs * height + part.source) * width + part.target, part.sure
 
 
 def _distinct(cells: I64) -> I64:

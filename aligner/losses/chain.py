@@ -74,7 +74,7 @@ class ChainProblem(MarginalDefaults, BlockDefaults):
         rows.sum_duplicates()
         rows.eliminate_zeros()
         given, sizes = np.asarray(labels), np.asarray(lengths, np.int64)
-        if given.shape != (rows.shape[0],) or sizes.ndim != 1 or len(sizes) == 0 or sizes.sum() != len(given):
+        if given.shape != (rows.shape[0],) or sizes.ndim != 1 or not len(sizes) or sizes.sum() != len(given):
             raise ValueError(
                 f"features of {rows.shape[0]} tokens, {given.shape} labels, and lengths adding up to {sizes.sum()}"
             )

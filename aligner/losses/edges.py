@@ -34,7 +34,7 @@ class Edges(Protocol):
 
 
 class GoldLinks(Protocol):
-    """The gold links of n pairs: pair i has links offsets[i] : offsets[i + 1], between words source and target."""
+    """The gold links of n pairs: between words source and target, of the pairs (m,) in ascending order."""
 
     @property
     def source(self) -> I32: ...
@@ -46,7 +46,7 @@ class GoldLinks(Protocol):
     def sure(self) -> Bools: ...
 
     @property
-    def offsets(self) -> I64: ...
+    def pairs(self) -> I64: ...
 
     def __len__(self) -> int: ...
 

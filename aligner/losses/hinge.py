@@ -82,19 +82,20 @@ def label_edges(edges: Edges, links: GoldLinks) -> U8:
     """
     if len(links) != len(edges):
         raise ValueError(f"{len(links)} pairs of links for {len(edges)} pairs of edges")
-    if len(edges) == 0:
+    if not len(edges):
         raise SettingError("there are no labelled pairs to train on")
     for first in range(0, len(edges.features), _EDGES_AT_ONCE):  # not at once: they may be on disk
         if not np.isfinite(edges.features[first : first + _EDGES_AT_ONCE]).all():
             raise ValueError("features must be finite")
-    pair = np.repeat(np.arange(len(links)), np.diff(links.offsets))
+    pair = links.pairs
     inside = (links.source >= 0) & (links.source < edges.lists.shapes[pair, 0])
     inside &= (links.target >= 0) & (links.target < edges.lists.shapes[pair, 1])
     if not inside.all():
         raise ValueError(f"a link of pair {pair[~inside][0]} is out of range")
     found = edges.lists.find(pair, links.source, links.target)
     labels = np.zeros(len(edges.features), np.uint8)
-    labels[found[found >= 0]] = np.where(links.sure, _kernels.SURE, _kernels.POSSIBLE)[found >= 0]
+    listed = found >= 0
+    labels[found[listed]] = np.where(links.sure[listed], _kernels.SURE, _kernels.POSSIBLE)
     return labels
 
 
@@ -173,18 +174,18 @@ class MatchingProblem(Regularized):
         gold = np.zeros((len(edges), len(edges.names) + len(fertility.names)))
         start = Prior.of(edges, prior)
         problem = cls(
-            edges,
-            labels,
-            gold,
-            start.weights,
-            float(regularization),
-            float(costs.miss),
-            float(costs.false),
-            float(costs.possible),
-            found,
-            len(sure_edges) - len(target_edges),
-            start.name,
-            fertility,
+            edges=edges,
+            labels=labels,
+            gold=gold,
+            prior=start.weights,
+            regularization=float(regularization),
+            miss_cost=float(costs.miss),
+            false_cost=float(costs.false),
+            possible_cost=float(costs.possible),
+            oracle=found,
+            links_lost=len(sure_edges) - len(target_edges),
+            prior_name=start.name,
+            fertility=fertility,
         )
         psi = np.empty_like(gold)  # of the targets, whose features are still to be added
         _kernels.fill_corners(np.arange(len(edges)), linked, problem.arrays, psi, np.empty(len(edges)))

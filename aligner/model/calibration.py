@@ -1,44 +1,25 @@
 """Calibration: from the score of a link to the probability that it is right."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from aligner.model.decoding import Alignments
 from corpora.alignment import Links
-from corpora.ragged import F64, Bools
+from corpora.ragged import F64
 
 _MOST_BINS = 20
 _LINKS_A_BIN = 50
 
 
-@dataclass(frozen=True, eq=False)
-class JudgedLinks:
-    """m links of some alignments.
-
-    scores: (m,) by the model.  correct: (m,) whether gold has them, as sure or possible.
-    """
-
-    scores: F64
-    correct: Bools
-
-    def __len__(self) -> int:
-        return len(self.scores)
-
-    @classmethod
-    def of(cls, found: Alignments, gold: Links) -> "JudgedLinks":
-        """Raises ValueError where there are not as many pairs of both."""
-        pairs = zip(found, gold, strict=True)
-        correct = [link in links.sure or link in links.possible for alignment, links in pairs for link in alignment]
-        return cls(found.scores, np.array(correct, np.bool_))
-
-    @classmethod
-    def joined(cls, parts: "Iterable[JudgedLinks]") -> "JudgedLinks":
-        several = list(parts)
-        return cls(np.concatenate([p.scores for p in several]), np.concatenate([p.correct for p in several]))
+def judged(found: Links, gold: Links) -> Links:
+    """The links found, sure where gold has them, as sure or possible.  ValueError where they are of other pairs."""
+    of_gold = (links.sure | links.possible for links in gold)
+    pairs = zip(found, of_gold, strict=True)
+    right = [link in links for own, links in pairs for link in sorted(own.sure | own.possible)]
+    return replace(found, sure=np.array(right, np.bool_))
 
 
 @dataclass(frozen=True)
@@ -64,22 +45,23 @@ class Calibration:
             raise ValueError("the scores of a calibration must ascend, and their log-odds must not fall")
 
     @classmethod
-    def fit(cls, judged: JudgedLinks) -> "Calibration":
-        """From links that were judged, best ones that the model was not trained on.
+    def fit(cls, links: Links) -> "Calibration":
+        """From links that are `judged`, best ones that the model was not trained on.
 
         Knots are the mean scores of up to 20 equal bins of about 50 links or more, and log-odds those of c right ones
         of m with half of one added to each kind, (c + ½) / (m − c + ½), so that they are finite.
         Raises ValueError if there are no links.
         """
-        if not len(judged):
+        all_scores, right = links.known_scores, links.sure
+        if not len(right):
             raise ValueError("there are no links to calibrate with")
-        order = np.argsort(judged.scores, kind="stable")
-        bins = min(max(len(judged) // _LINKS_A_BIN, 1), _MOST_BINS)
+        order = np.argsort(all_scores, kind="stable")
+        bins = min(max(len(right) // _LINKS_A_BIN, 1), _MOST_BINS)
         pooled: list[_Bin] = []
         for part in np.array_split(order, bins):
-            scores = judged.scores[part]
+            scores = all_scores[part]
             score = float(np.clip(scores.mean(), scores[0], scores[-1]))  # a mean of equal numbers may be rounded
-            current = _Bin(len(part), int(judged.correct[part].sum()), score, score)
+            current = _Bin(len(part), int(right[part].sum()), score, score)
             while pooled and (pooled[-1].log_odds >= current.log_odds or pooled[-1].high >= current.low):
                 current = pooled.pop().pooled(current)
             pooled.append(current)

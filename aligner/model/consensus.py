@@ -43,8 +43,7 @@ def decode(lists: Lists, found: F64, weights: F64, price: float) -> Links:
     source, target = ((of - firsts[lists.pairs, side]).astype(np.int32) for side, (_, of) in enumerate(places))
     further = (price,) * int(shapes.max(initial=0))  # a word may have every link: their price decides
     linked = np.flatnonzero(best_matchings(scores, Lists(source, target, shapes, lists.offsets), further, further))
-    sure = np.ones(len(linked), np.bool_)
-    return Links(lists.source[linked], lists.target[linked], sure, np.searchsorted(linked, lists.offsets))
+    return Links.of_edges(lists, linked)
 
 
 def agreement(systems: Sequence[Links]) -> tuple[Lists, F64]:
@@ -54,14 +53,14 @@ def agreement(systems: Sequence[Links]) -> tuple[Lists, F64]:
     agree: 2m - 1.  doubt: 4m (1 - m), from 0 if all agree to 1 if half of them do.  beside: doubt times the mean m of
     (j-1, k-1) and (j+1, k+1): doubtful edges are decided by the edges next to them.
     """
-    pair = np.concatenate([np.repeat(np.arange(len(one)), np.diff(one.offsets)) for one in systems])
+    pair = np.concatenate([one.pairs for one in systems])
     places = [np.concatenate([getattr(one, side) for one in systems]) for side in ("source", "target")]
     sources, of = np.unique(pair << 32 | places[0], return_inverse=True)
     edges, edge = np.unique(of << 32 | places[1], return_inverse=True)
     words, target = sources[edges >> 32], (edges & 0xFFFFFFFF).astype(np.int32)
     pair, source = words >> 32, (words & 0xFFFFFFFF).astype(np.int32)
     means = np.zeros(len(edges), np.float32)
-    np.add.at(means, edge, np.concatenate([one.probabilities() for one in systems]))
+    np.add.at(means, edge, np.concatenate([one.known_scores for one in systems]))
     means /= np.count_nonzero([np.diff(one.offsets) for one in systems], axis=0).astype(np.float32)[pair]
     shapes = np.zeros((len(systems[0]), 2), np.int64)
     np.maximum.at(shapes, pair, np.stack([source, target], axis=1) + 1)

@@ -1,7 +1,7 @@
 """From the scores of edges to links."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 from typing import overload
 
@@ -58,51 +58,40 @@ class Alignment:
 
 @dataclass(frozen=True, eq=False)
 class Alignments:
-    """The alignments of n sentence pairs, packed: the links of pair i are rows bounds[i]:bounds[i + 1].
+    """The alignments of n sentence pairs.
 
-    shapes: (n, 2) numbers of source and target words.  fit: (n, 3) log probability per word by translation models, nan
-    without them; see `features.translation.posteriors.Posteriors.fit`.  Iterating gives each as `Alignment`.
+    links: of all pairs, with scores as those of `Alignment`.  shapes: (n, 2) numbers of source and target words.
+    fit: (n, 3) log probability per word by translation models, nan without them; see
+    `features.translation.posteriors.Posteriors.fit`.  Iterating gives each as `Alignment`.
     """
 
-    source: I64  # (m,) word positions, ascending by (source, target) within a pair
-    target: I64  # (m,)
-    scores: F64  # (m,) as those of Alignment
-    bounds: I64  # (n + 1,)
+    links: Links
     shapes: I64
     fit: F64
 
     @classmethod
     def of(cls, links: Links, scores: F64, shapes: I64) -> "Alignments":
         """Make alignments of links and the score of each link."""
-        source, target = links.source.astype(np.int64), links.target.astype(np.int64)
-        return cls(source, target, scores, links.offsets, shapes, np.full((len(shapes), 3), np.nan))
+        return cls(replace(links, scores=scores), shapes, np.full((len(shapes), 3), np.nan))
 
     @classmethod
     def join(cls, parts: "Sequence[Alignments]") -> "Alignments":
         """Join the alignments of all parts, one after the other."""
-        nothing = np.empty(0, np.int64)
-        counts = np.concatenate([nothing, *(np.diff(part.bounds) for part in parts)])
-        return cls(
-            np.concatenate([nothing, *(part.source for part in parts)]),
-            np.concatenate([nothing, *(part.target for part in parts)]),
-            np.concatenate([np.empty(0), *(part.scores for part in parts)]),
-            np.concatenate([[0], np.cumsum(counts)]),
-            np.concatenate([np.empty((0, 2), np.int64), *(part.shapes for part in parts)]),
-            np.concatenate([np.empty((0, 3)), *(part.fit for part in parts)]),
-        )
+        shapes = np.concatenate([np.empty((0, 2), np.int64), *(part.shapes for part in parts)])
+        fit = np.concatenate([np.empty((0, 3)), *(part.fit for part in parts)])
+        return cls(Links.join(part.links for part in parts), shapes, fit)
 
     def __repr__(self) -> str:
-        return f"Alignments({counted(len(self), 'pair')}, {counted(len(self.source), 'link')})"
+        return f"Alignments({counted(len(self), 'pair')}, {counted(len(self.links.source), 'link')})"
 
     def __len__(self) -> int:
-        return len(self.bounds) - 1
+        return len(self.shapes)
 
     @property
     def linked(self) -> I64:
         """The number of words of each pair, of both sides, that have a link, (n,)."""
-        pair = np.repeat(np.arange(len(self)), np.diff(self.bounds))
-        linked = np.zeros(len(self), np.int64)
-        for lengths, places in zip(self.shapes.T, (self.source, self.target), strict=True):
+        pair, linked = self.links.pairs, np.zeros(len(self), np.int64)
+        for lengths, places in zip(self.shapes.T, (self.links.source, self.links.target), strict=True):
             offsets = np.append(0, np.cumsum(lengths))
             marks = np.zeros(offsets[-1], np.bool_)
             marks[offsets[pair] + places] = True
@@ -122,31 +111,28 @@ class Alignments:
         """The alignment of a pair (negative counts from the end), IndexError beyond the last; or a list for a slice."""
         if isinstance(pair, slice):
             return [self[one] for one in range(len(self))[pair]]
-        rows = slice(*self.bounds[range(len(self))[pair] :][:2])
-        links = zip(self.source[rows].tolist(), self.target[rows].tolist(), strict=True)
-        return Alignment(tuple(links), tuple(self.scores[rows].tolist()))
+        place = range(len(self))[pair]
+        return next(_each(self.links.part(place, place + 1)))
 
     def __iter__(self) -> Iterator[Alignment]:
-        links = tuple(zip(self.source.tolist(), self.target.tolist(), strict=True))
-        scores = tuple(self.scores.tolist())
-        return (Alignment(links[start:end], scores[start:end]) for start, end in pairwise(self.bounds.tolist()))
+        return _each(self.links)
 
     def lines(self) -> bytes:
         """A line of links in Pharaoh format for each pair."""
-        template = "".join([("%d-%d " * links)[:-1] + "\n" for links in np.diff(self.bounds).tolist()])
-        return (template % tuple(np.stack([self.source, self.target], axis=1).ravel().tolist())).encode()
+        template = "".join([("%d-%d " * links)[:-1] + "\n" for links in np.diff(self.links.offsets).tolist()])
+        return (template % tuple(np.stack([self.links.source, self.links.target], axis=1).ravel().tolist())).encode()
 
-    def to_links(self) -> Links:
-        """The links alone, all sure."""
-        sure = np.ones(len(self.source), np.bool_)
-        return Links(self.source.astype(np.int32), self.target.astype(np.int32), sure, self.bounds)
+
+def _each(packed: Links) -> Iterator[Alignment]:
+    links = tuple(zip(packed.source.tolist(), packed.target.tolist(), strict=True))
+    scores = tuple(packed.known_scores.tolist())
+    return (Alignment(links[start:end], scores[start:end]) for start, end in pairwise(packed.offsets.tolist()))
 
 
 def best_alignments(scores: F64, lists: Lists, rewards: LinkRewards) -> Alignments:
     """Return the best alignment of every pair.  scores: (E,) of the candidates; no other edge is a link."""
     linked = np.flatnonzero(best_matchings(scores, lists, rewards.source, rewards.target))
-    bounds, sure = np.searchsorted(linked, lists.offsets), np.ones(len(linked), np.bool_)
-    return Alignments.of(Links(lists.source[linked], lists.target[linked], sure, bounds), scores[linked], lists.shapes)
+    return Alignments.of(Links.of_edges(lists, linked), scores[linked], lists.shapes)
 
 
 def decode_edges(edges: Edges, weights: F64, rewards: LinkRewards = LinkRewards()) -> Alignments:  # noqa: B008 - frozen

@@ -14,7 +14,7 @@ from aligner._version import __version__
 from aligner.losses.capacity import LinkRewards
 from aligner.model.calibration import Calibration
 from aligner.model.model import Model
-from corpora.normalize import Normalizer
+from corpora.normalize import PLAIN, Normalizers
 from corpora.ragged import F64
 from features.extractor import FAMILIES, FeatureSet
 from features.families.links import numbered
@@ -59,7 +59,7 @@ def default_weights() -> DefaultWeights:
 
 def default_model(
     statistics: CorpusStatistics,
-    normalizers: tuple[Normalizer, Normalizer] = (Normalizer(), Normalizer()),
+    normalizers: Normalizers = PLAIN,
     languages: tuple[str | None, str | None] = (None, None),
     record: Mapping[str, Any] | None = None,
     candidates: str = "likely",

@@ -5,13 +5,14 @@ from dataclasses import replace
 from itertools import product
 from typing import NamedTuple
 
+from aligner.model.aligning import align as align_parts
+from aligner.model.aligning import parts_of_text
 from aligner.model.decoding import Alignment
 from aligner.model.model import Model, load
 from aligner.model.settings import AlignSettings
-from aligner.model.streaming import align_lines, spilled
 from aligner.model.unsupervised import OwnText, align
 from aligner.progress import Progress, ignore
-from corpora.alignment import Link
+from corpora.alignment import Link, PairLinks
 from corpora.errors import CorpusError
 from corpora.files import StrPath
 from corpora.inline.carrying import Placed, carry, write
@@ -20,8 +21,9 @@ from corpora.inline.documents import Document, Piece, Segment, corpus_of, segmen
 from corpora.inline.examples import Examples
 from corpora.inline.kinds import Marked, check_kind, read_marked, read_plain
 from corpora.inline.units import read_examples
-from corpora.link_files import ScoredLinks, open_scored_links
+from corpora.link_files import open_links
 from corpora.normalize import without_tokenizing
+from corpora.rereading import spilled
 from corpora.same_text import compare, shared
 from corpora.skipping import Skipping
 from features.translation.dictionary import Fit
@@ -120,11 +122,11 @@ def align_document(
     if settings.model is not None:
         model = load(settings.model)
         model = replace(model, normalizers=without_tokenizing(model.normalizers))
-        parts = align_lines(model, corpus, corpus.texts())
+        found = align_parts(parts_of_text(corpus, model.builder, corpus.texts()), model)
     else:
         text = OwnText.of(corpus, settings, on_progress=on_progress, on_dictionary=on_dictionary)
-        parts = text.align(text.estimate(on_progress))
-    for _, part in parts:
+        found = align_parts(text.parts(), text.aligner(text.estimate(on_progress)))
+    for _, part in found:
         for one in part:
             yield dict(zip(one.links, one.scores, strict=True))
 
@@ -136,29 +138,23 @@ def read_links(document: Document, path: StrPath) -> Iterator[LinkProbabilities]
     """
     texts = ((segment.source.text.split(), segment.target.text.split()) for segment in segments_of(document))
     lengths = ((len(source), len(target)) for source, target in texts)
-    found = open_scored_links(path, lambda: lengths).pairs
-    number = 0
-    for number, segment in enumerate(segments_of(document), 1):
-        pair = next(found, None)
-        if pair is None:
-            raise CorpusError(path, number - 1, "the links end here, but the text goes on", hint="one line a segment")
+    found = open_links(path, lengths=lengths, own_words=True).pairs
+    for number, (segment, pair) in enumerate(zip(segments_of(document), found, strict=True), 1):
         try:
             yield _of_own_tokens(segment, pair)
         except ValueError as error:
             what = f"has links of other words: {error}"
             raise CorpusError(path, number, what, hint="do the files belong together?") from error
-    if next(found, None) is not None:
-        raise CorpusError(path, number + 1, "the links go on, but the text has ended", hint="one line a segment")
 
 
-def _of_own_tokens(segment: Segment, pair: ScoredLinks) -> LinkProbabilities:
+def _of_own_tokens(segment: Segment, pair: PairLinks) -> LinkProbabilities:
     """The links of the tokens of linked words, in their order.  ValueError where the words are of another text."""
     sides = segment.source, segment.target
     words = pair.words or (sides[0].text.split(), sides[1].text.split())
     own = ([side.text[start:end] for start, end in side.tokens] for side in sides)
     sources, targets = (shared(*compare(*both)[::-1]) for both in zip(own, words, strict=True))
     found = dict[Link, float]()
-    for J, K in pair.links.sure or pair.links.possible:
+    for J, K in pair.sure or pair.possible:
         n, m = len(sources[J]), len(targets[K])
         for (a, j), (b, k) in product(enumerate(sources[J]), enumerate(targets[K])):
             if a * m < (b + 1) * n and b * n < (a + 1) * m:  # at the same share of both words

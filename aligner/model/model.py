@@ -1,10 +1,9 @@
 """Model: how edges are scored, what that was learnt from, and the corpus statistics that new text is looked up in."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import islice
-from operator import call
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from aligner._version import __version__
 from aligner.errors import AlignerError
 from aligner.losses.capacity import LinkRewards
+from aligner.model.aligning import PAIRS_AT_ONCE, Part, Task, align
 from aligner.model.calibration import Calibration, read_calibration
 from aligner.model.decoding import Alignment, Alignments, best_alignments
 from aligner.model.file import ModelError, read_model, write_model
@@ -22,19 +22,11 @@ from corpora.apostrophes import as_option
 from corpora.bitext import Bitext, BitextBuilder
 from corpora.files import StrPath, write_atomically
 from corpora.link_counts import LinkCounts
-from corpora.normalize import Normalizer
+from corpora.normalize import Normalizer, Normalizers
 from corpora.ragged import F64, Lists
-from corpora.threads import map_threads
 from features.batch import EdgeBatch, EncodedText
 from features.extractor import FeatureSet
 from features.statistics import CorpusStatistics
-
-PAIRS_AT_ONCE = 1 << 15
-"""Pairs whose words are looked up at once, in a text that is aligned as it is read: with fewer, frequent words would be
-looked up again and again."""
-
-Task = Callable[[], Alignments]
-"""Aligns a batch, on any core."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +42,7 @@ class Model:
     weights: F64
     features: FeatureSet
     statistics: CorpusStatistics
-    normalizers: tuple[Normalizer, Normalizer]
+    normalizers: Normalizers
     languages: tuple[str | None, str | None]
     record: Mapping[str, Any]
     rewards: LinkRewards = LinkRewards()  # noqa: RUF009 - frozen
@@ -121,13 +113,13 @@ class Model:
         others = [iter(file) for file in links]
         stream = iter(pairs)
 
-        def tasks() -> Iterator[Task]:
+        def parts() -> Iterator[Part]:
             while pairs := list(islice(stream, PAIRS_AT_ONCE)):
                 packed = [Links.from_sets(islice(file, len(pairs))) for file in others]
-                yield from self.tasks(self.builder().add_pairs(pairs).bitext(), packed).values()
+                yield Part(self.builder().add_pairs(pairs).bitext(), links=packed)
 
-        for aligned in map_threads(call, tasks()):
-            yield from aligned
+        for _, found in align(parts(), self):
+            yield from found
 
     def warm_up(self) -> "Model":
         """Compile or load now all that aligning needs, so that the first pair is as fast as others; return the model.
@@ -151,13 +143,6 @@ class Model:
         links: one for each file of other aligners' links the model was trained with.
         """
         return Alignments.join([task() for task in self.tasks(bitext, links).values()])
-
-    def align_text(self, bitext: Bitext, links: Sequence[Links] = ()) -> Iterator[Alignments]:
-        """Align every pair of a large bitext made by `builder`, in order, on all cores; few alignments are held.
-
-        links: as in `align_bitext`.  Raises AlignerError if they do not fit the model or the bitext.
-        """
-        return map_threads(call, self.tasks(bitext, links).values())
 
     def score_bitext(self, bitext: Bitext, links: Links) -> Alignments:
         """Score given links of a bitext made by `builder`: the result of `align_bitext`, with these links.
@@ -187,17 +172,17 @@ class Model:
         scores = score_batch(self.weights, self.features, batch)
         if given is None:
             return self._finished(batch, best_alignments(scores, batch.lists, self.rewards))
-        bounds = given.offsets[batch.pairs.start : batch.pairs.stop + 1]
-        source, target = (side[bounds[0] : bounds[-1]] for side in (given.source, given.target))
-        edges = batch.lists.find(np.repeat(np.arange(len(batch.pairs)), np.diff(bounds)), source, target)
-        links = replace(given, source=source, target=target, offsets=bounds - bounds[0])
+        links = given.part(batch.pairs.start, batch.pairs.stop)
+        edges = batch.lists.find(links.pairs, links.source, links.target)
         return self._finished(batch, Alignments.of(links, scores[edges], batch.lists.shapes))
 
     def _finished(self, batch: EdgeBatch, found: Alignments) -> Alignments:
         """Add the fit by translation models, and replace scores by probabilities if there is a calibration."""
-        scores = found.scores if self.calibration is None else self.calibration.probabilities(found.scores, 0.0)
+        scores = found.links.known_scores
+        if self.calibration is not None:
+            scores = self.calibration.probabilities(scores, 0.0)
         fit = found.fit if batch.models is None else batch.models.hmm.fit
-        return replace(found, scores=scores, fit=fit)
+        return Alignments(replace(found.links, scores=scores), found.shapes, fit)
 
     def link_counts(self) -> LinkCounts:
         """The expected counts of linked words in the model's corpus, by its translation models.
@@ -238,10 +223,20 @@ class Model:
             write_model(file, header, {"weights": self.weights, **self.statistics.to_arrays()})
 
 
+@dataclass(frozen=True)
+class Scorer:
+    """Scores given links by a model, as an `aligning.Aligner` of one file of links."""
+
+    model: Model
+
+    def tasks(self, bitext: Bitext, links: Sequence[Links] = ()) -> dict[tuple[int, int], Task]:
+        return self.model.tasks(bitext, given=links[0])
+
+
 def _check_range(bitext: Bitext, links: Links) -> None:
     if len(links) != len(bitext):
         raise AlignerError(f"{len(links)} lines of links for {len(bitext)} sentence pairs (give one for each)")
-    pair = np.repeat(np.arange(len(links)), np.diff(links.offsets))
+    pair = links.pairs
     J, K = bitext.source.lengths[pair], bitext.target.lengths[pair]
     outside = (links.source >= J) | (links.target >= K) | (links.source < 0) | (links.target < 0)
     for m in np.flatnonzero(outside)[:1]:

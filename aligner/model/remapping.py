@@ -7,11 +7,10 @@ from itertools import chain, islice, product, tee
 import numpy as np
 
 from aligner.model.decoding import Alignment, Alignments
-from aligner.model.streaming import Normalizers
 from corpora.alignment import Link, Links
 from corpora.corpus import Corpus, TextLine
 from corpora.errors import CorpusError
-from corpora.normalize import PLAIN
+from corpora.normalize import PLAIN, Normalizers
 from corpora.same_text import Sides, compare, shared
 
 _SAME = "each line must be the same text as the line that is aligned, in other tokens"

@@ -5,11 +5,18 @@ import sys
 from dataclasses import dataclass
 from functools import partial
 from math import inf
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
+from aligner.progress import ignore
 from corpora import SettingError
 from corpora.reading import Reading
 from corpora.settings import changed, check, choices, refuse_pairs, same, setting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from corpora.errors import BrokenLine
+    from corpora.skipping import Skipping
 
 Candidates = Literal["likely", "all"]
 LongPairs = Literal["empty", "drop", "error"]
@@ -171,10 +178,15 @@ class AlignSettings:
     def reading(self) -> Reading:
         return Reading(self.source, self.target, self.columns, self.untranslated)
 
-    @property
-    def longest(self) -> int | None:
-        """Words that a side may have, None for the default: of pairs with links of other aligners any number."""
-        return sys.maxsize if self.links else self.max_length
+    def skipping(self, on_broken: "Callable[[BrokenLine], object]" = ignore) -> "Skipping":
+        """The rules by which pairs are left empty; those with links of other aligners may have any number of words.
+
+        on_broken: called for each broken line, with `skip_bad`.
+        """
+        from corpora.skipping import MAX_LENGTH, Skipping
+
+        longest = sys.maxsize if self.links else MAX_LENGTH if self.max_length is None else self.max_length
+        return Skipping(longest, self.long_pairs, on_broken if self.skip_bad else None)
 
 
 def check_offset(offset: float) -> None:

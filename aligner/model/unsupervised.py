@@ -2,42 +2,34 @@
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, repeat
+from functools import partial
 
 import numpy as np
 
 from aligner.errors import SettingError
 from aligner.losses.capacity import LinkRewards
+from aligner.model.aligning import Aligner, LinksFile, Part, Task, parts_of_text, read_others
+from aligner.model.aligning import align as align_parts
 from aligner.model.decoding import Alignments, best_alignments
 from aligner.model.default import default_model, with_links
 from aligner.model.model import Model
 from aligner.model.operating_point import fitting_offset
 from aligner.model.settings import THRESHOLD, AlignSettings
-from aligner.model.streaming import (
-    LinksFile,
-    Normalizers,
-    align_lines,
-    check_corpus,
-    read_again,
-    read_others,
-    rereadable,
-)
 from aligner.progress import Progress, ignore, tell_passes
 from corpora.alignment import Links
 from corpora.apostrophes import tokenizing
 from corpora.bitext import Bitext, BitextBuilder, read_bitext
-from corpora.corpus import Corpus, TextLine, sample
+from corpora.corpus import Corpus, sample
 from corpora.files import StrPath
 from corpora.link_files import kind_of_links
-from corpora.normalize import Normalizer, refuse_links
+from corpora.normalize import Normalizer, Normalizers, refuse_links
 from corpora.ragged import Lists
 from corpora.readers import open_text
+from corpora.rereading import check_corpus, read_again, rereadable
 from corpora.settings import changed
-from corpora.skipping import MAX_LENGTH, Skipping
 from corpora.stemming import stemming
-from corpora.threads import map_threads
 from features.statistics import CorpusStatistics
 from features.translation.dictionary import Fit
 from features.translation.expectation import Settings
@@ -51,9 +43,6 @@ LEAST_SCORE = 1e-4
 
 MOST_JUDGED = 3000
 """Pairs of text up to which the offset beside a dictionary is that of the text alone; more need none, or nearly."""
-
-Parts = Iterator[tuple[list[TextLine], Alignments]]
-"""Some pairs at a time, in order: their lines, which are empty where the text was not kept, and alignments."""
 
 
 def estimate(
@@ -73,15 +62,23 @@ def _settings(bitext: Bitext, settings: AlignSettings, priors: TranslationModel 
     return replace(usual, p0=settings.null, iterations_hmm=settings.iterations, seconds=settings.seconds)
 
 
-def decode(
-    model: TranslationModel, bitext: Bitext, decoding: str | None = None, threshold: float = THRESHOLD
-) -> Iterator[Alignments]:
-    """Align a bitext, known to the model or not, by translation models alone; on all cores, few pairs are held.
+@dataclass(frozen=True)
+class ByPosteriors:
+    """Aligns bitexts, known to the translation models or not, by these alone, as an `aligning.Aligner`.
 
     decoding, threshold: see `AlignSettings`.  A link's score is its soft posterior, in [LEAST_SCORE, 1].
     """
-    decoder = Decoder(bitext, model)
-    yield from map_threads(lambda run: _links(decoder.posteriors(*run), decoding, threshold), decoder.runs())
+
+    translation: TranslationModel
+    decoding: str | None = None
+    threshold: float = THRESHOLD
+
+    def tasks(self, bitext: Bitext, links: Sequence[Links] = ()) -> dict[tuple[int, int], Task]:
+        decoder = Decoder(bitext, self.translation)
+        return {run: partial(self._align_batch, decoder, run) for run in decoder.runs()}
+
+    def _align_batch(self, decoder: Decoder, run: tuple[int, int]) -> Alignments:
+        return _links(decoder.posteriors(*run), self.decoding, self.threshold)
 
 
 def _links(found: Posteriors, decoding: str | None, threshold: float) -> Alignments:
@@ -89,10 +86,10 @@ def _links(found: Posteriors, decoding: str | None, threshold: float) -> Alignme
         links = found.soft_links(threshold)
     elif decoding == "assignment":
         gains = found.soft.astype(np.float64) - threshold
-        links = best_alignments(gains, Lists.of_all(found.shapes), LinkRewards()).to_links()
+        links = best_alignments(gains, Lists.of_all(found.shapes), LinkRewards()).links
     else:
         links = found.symmetrized_links(decoding)
-    pair = np.repeat(np.arange(len(links)), np.diff(links.offsets))
+    pair = links.pairs
     edges = found.offsets[pair] + links.source * found.shapes[pair, 1] + links.target
     products = found.forward[edges].astype(np.float64) * found.reverse[edges]  # float32 would underflow
     scores = np.clip(np.sqrt(products), LEAST_SCORE, 1.0)
@@ -155,20 +152,25 @@ class OwnText:
         chosen, told = _settings(self.bitext, self.settings, self.priors), tell_passes(on_progress)
         return CorpusStatistics.from_bitext(self.bitext, chosen, priors=self.priors, on_pass=told)
 
-    def align(self, statistics: CorpusStatistics) -> Parts:
-        """Align the text as the settings say, by statistics of it with translation models.
+    def aligner(self, statistics: CorpusStatistics, decoding: str | None = None) -> Aligner:
+        """What aligns the text as the settings say, or as a decoding does, by statistics of it."""
+        threshold, decoding = self.settings.unsupervised, decoding or self.settings.decoding
+        if threshold is None and decoding is None:
+            return self.model(statistics)
+        assert statistics.translation is not None
+        return ByPosteriors(statistics.translation, decoding, THRESHOLD if threshold is None else threshold)
 
-        The aligning model, where one is needed, is made before this returns; parts are aligned as they are taken.
-        """
-        chosen = self.settings
-        if chosen.unsupervised is not None or chosen.decoding is not None:
-            return self.decode(statistics, chosen.decoding)
-        model = self.model(statistics)
-        if chosen.sample is None or self.corpus is None:
-            return self._with_lines(model.align_text(self.bitext, self.links))
-        files = [kind_of_links(one)[1] for one in chosen.links]
+    def parts(self) -> Iterable[Part]:
+        """The text, which is read again where its lines were kept, and other aligners' links of it."""
+        if self.corpus is None:
+            return [Part(self.bitext, links=self.links)]
+        lines = read_again(self.corpus, self.pairs)
+        if self.settings.sample is None:
+            return [Part(self.bitext, lines, self.links)]
+        files = [kind_of_links(one)[1] for one in self.settings.links]
         streams = [LinksFile.open(file, self.corpus.lengths()) for file in files]
-        return align_lines(model, self.corpus, read_again(self.corpus, self.pairs), streams)
+        languages = self.bitext.source.language, self.bitext.target.language
+        return parts_of_text(self.corpus, partial(BitextBuilder, *self.normalizers, *languages), lines, streams)
 
     def model(self, statistics: CorpusStatistics) -> Model:
         """The model that aligns the text: statistics of it, and the default weights at the offset that it needs."""
@@ -187,16 +189,6 @@ class OwnText:
         priors = read_priors(self.settings.priors, (), self.normalizers, self.bitext)
         return replace(self, priors=priors).estimate()
 
-    def decode(self, statistics: CorpusStatistics, decoding: str | None) -> Parts:
-        """Align by translation models alone."""
-        given, translation = self.settings.unsupervised, statistics.translation
-        assert translation is not None
-        return self._with_lines(decode(translation, self.bitext, decoding, THRESHOLD if given is None else given))
-
-    def _with_lines(self, parts: Iterable[Alignments]) -> Parts:
-        lines = repeat((0, b"", b"")) if self.corpus is None else read_again(self.corpus, self.pairs)
-        return ((list(islice(lines, len(part))), part) for part in parts)
-
 
 def align(
     text: StrPath | Bitext | Iterable[tuple[Sequence[str], Sequence[str]]],
@@ -214,8 +206,7 @@ def align(
     """
     if settings.model is not None:
         raise SettingError("`model` is not for this function (use aligner.load and its align_many)")
-    longest = MAX_LENGTH if settings.longest is None else settings.longest
-    skipping = Skipping(longest, settings.long_pairs, ignore if settings.skip_bad else None)
+    skipping = settings.skipping()
     if isinstance(text, str | os.PathLike):
         read = OwnText.of(skipping(open_text(text, target, settings.reading)), settings, on_progress=on_progress)
     else:
@@ -227,7 +218,8 @@ def align(
         )
         read = OwnText.of(bitext, settings)
     parts, done = [], 0
-    for _, part in read.align(read.estimate(on_progress)) if read.pairs else ():
+    found = align_parts(read.parts(), read.aligner(read.estimate(on_progress))) if read.pairs else ()
+    for _, part in found:
         parts.append(part)
         done += len(part)
         on_progress(Progress("aligning", done, read.pairs, "pairs"))

@@ -4,7 +4,7 @@ import re
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, zip_longest
+from itertools import chain
 from pathlib import PurePath
 from typing import Any
 
@@ -14,10 +14,10 @@ from aligner.errors import SettingError
 from aligner.evaluation.comparison import Evaluation, compare
 from aligner.evaluation.reading import short_names
 from aligner.pages.assets import render
-from corpora.alignment import Links
+from corpora.alignment import Links, PairLinks
 from corpora.apostrophes import tokenizing
 from corpora.errors import CorpusError, counted
-from corpora.link_files import ScoredLinks, open_links, open_scored_links
+from corpora.link_files import open_links
 from corpora.ragged import F64, Array
 from corpora.readers import open_text
 from corpora.reading import AS_IT_IS, Reading
@@ -95,12 +95,12 @@ def read_pairs(
         corpus.check_utf8(texts)
         words = [([*map(bytes.decode, a.split())], [*map(bytes.decode, b.split())]) for _, a, b in texts]
     else:
-        words = [pair.words or ([], []) for pair in open_scored_links(with_words, corpus.lengths).pairs]
+        words = [pair.words or ([], []) for pair in open_links(with_words)]
     if not words:
         raise CorpusError(source, 0, "there are no pairs to report on", hint="check the file name")
     lengths, read = [(len(a), len(b)) for a, b in words], []
     for name, file in zip(names or short_names(systems), systems, strict=True):
-        stream = open_scored_links(file, lambda: lengths)
+        stream = open_links(file, lengths=lengths, own_words=True)
         scored = list(stream.pairs)
         if any(pair.words for pair in scored):
             _check_words(file, [pair.words or ([], []) for pair in scored], words)
@@ -118,10 +118,10 @@ def read_pairs(
     )
 
 
-def _system(name: str, format: str, scored: Sequence[ScoredLinks], lengths: Sequence[tuple[int, int]]) -> System:
-    links = Links.from_pairs((pair.links for pair in scored), format)
+def _system(name: str, format: str, scored: Sequence[PairLinks], lengths: Sequence[tuple[int, int]]) -> System:
+    links = Links.from_pairs(scored, format)
     found = [
-        {link: min(max(pair.scores.get(link, 1.0), 0.0), 1.0) for link in sorted(pair.links.sure | pair.links.possible)}
+        {link: min(max(pair.scores.get(link, 1.0), 0.0), 1.0) for link in sorted(pair.sure | pair.possible)}
         for pair in scored
     ]
     supported = np.array([support(*length, one) for length, one in zip(lengths, found, strict=True)])
@@ -137,9 +137,9 @@ def _faults(pairs: ReportedPairs) -> Iterator[list[str]]:
 
 
 def _check_words(file: str, own: Sequence[Sentences], words: Sequence[Sentences]) -> None:
-    """Raise CorpusError unless a file has as many words as all pairs, and no word has a blank, which divides words."""
-    for line, (sides, others) in enumerate(zip_longest(own, words), 1):
-        if sides is None or others is None or [*map(len, sides)] != [*map(len, others)]:
+    """Raise CorpusError unless a file has as many words as the pairs, and no word has a blank, which divides words."""
+    for line, (sides, others) in enumerate(zip(own, words, strict=True), 1):
+        if [*map(len, sides)] != [*map(len, others)]:
             raise CorpusError(file, line, "has not the words of this pair", hint="do the files belong together?")
         if any(not word or {*word} & {*" \n"} for word in chain(*sides)):
             raise CorpusError(file, line, "has a word with a blank in it", hint="split it at the blanks")

@@ -8,7 +8,7 @@ from aligner.losses.capacity import LinkRewards
 from aligner.model.decoding import decode_edges
 from aligner.model.model import Model
 from aligner.progress import ignore
-from aligner.training.inputs import Labelled
+from aligner.training.inputs import LabelledPairs
 from corpora.alignment import Links
 from corpora.ragged import F64
 from features.table import EdgeTable
@@ -61,7 +61,7 @@ class ModelReport:
 
 def describe_model(
     model: Model,
-    gold: Labelled | None = None,
+    gold: LabelledPairs | None = None,
     *,
     on_progress: Callable[[int, int], None] = ignore,
 ) -> ModelReport:
@@ -108,5 +108,5 @@ def _error(edges: EdgeTable, gold: Links, weights: F64, without: Sequence[int], 
     """The AER, as a fraction, without some columns."""
     kept = weights.copy()
     kept[list(without)] = 0.0
-    found = decode_edges(edges, kept, rewards).to_links()
+    found = decode_edges(edges, kept, rewards).links
     return error_rate(gold, found)

@@ -9,7 +9,7 @@ import numpy as np
 from aligner.errors import OracleError, SettingError
 from aligner.evaluation.counts import bootstrap, count, scores
 from aligner.losses.fenchel_young import FenchelYoungProblem
-from aligner.model.calibration import JudgedLinks
+from aligner.model.calibration import judged
 from aligner.model.decoding import decode_edges
 from aligner.model.operating_point import LEARNT_SLOPE, offset_of
 from aligner.progress import ignore
@@ -52,12 +52,12 @@ class CrossValidation:
     """The solution on all pairs, and the links of each fold's pairs by the solution without that fold.
 
     interrupted: by Ctrl-C; there may be fewer finished folds than planned.
-    held_out: the links found in the pairs of finished folds; None without any.
+    held_out: the links found in the pairs of finished folds, see `calibration.judged`; None without any.
     """
 
     result: Result
     interrupted: bool
-    held_out: JudgedLinks | None = None
+    held_out: Links | None = None
     folds: FoldFigures = FoldFigures()
 
 
@@ -66,7 +66,7 @@ class _Fold:
     """The links of a fold's pairs by the solution without it.  counts: (m, 5).  end: the solution's last audit."""
 
     counts: I64
-    judged: JudgedLinks
+    judged: Links
     end: TracePoint
     status: Status
 
@@ -135,7 +135,7 @@ def cross_validate(
         fold_seconds=sum(fold.end.seconds for fold in folds),
         fold_gap=max(fold.end.relative_gap for fold in folds),
     )
-    return CrossValidation(result, interrupted, JudgedLinks.joined(fold.judged for fold in folds), figures)
+    return CrossValidation(result, interrupted, Links.join(fold.judged for fold in folds), figures)
 
 
 def edge_weights(problem: LabelledProblem, w: F64) -> F64:
@@ -166,4 +166,4 @@ def _hold_out(
     gold = links.take(held_out)
     result = solution(rest)
     found = decode_edges(part.edges, edge_weights(rest, result.w), rest.link_rewards(result.w))
-    return _Fold(count(gold, found.to_links()), JudgedLinks.of(found, gold), result.trace[-1], result.status)
+    return _Fold(count(gold, found.links), judged(found.links, gold), result.trace[-1], result.status)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from aligner.errors import SettingError
-from aligner.model.streaming import check_corpus, read_others, rereadable
+from aligner.model.aligning import read_others
 from aligner.progress import Hooks, Progress
 from aligner.training.settings import CountSettings
 from corpora.alignment import Links
@@ -20,16 +20,17 @@ from corpora.corpus import Corpus, sample
 from corpora.errors import CorpusError
 from corpora.files import StrPath
 from corpora.link_files import kind_of_links
-from corpora.normalize import Normalizer, refuse_links, without_tokenizing
+from corpora.normalize import Normalizers, refuse_links, without_tokenizing
 from corpora.paths import is_stream
 from corpora.readers import group_corpora, open_corpus
 from corpora.reading import AS_IT_IS, Reading
+from corpora.rereading import check_corpus, rereadable
 
 Paths = StrPath | Sequence[StrPath]
 
 
 @dataclass(frozen=True, eq=False)
-class Labelled:
+class LabelledPairs:
     """Labelled pairs.  links: gold.  others: other aligners' links, if any.  available: pairs before sampling."""
 
     bitext: Bitext
@@ -37,13 +38,13 @@ class Labelled:
     others: tuple[Links, ...]
     available: int
 
-    def sampled(self, most: int, seed: int) -> "Labelled":
+    def sampled(self, most: int, seed: int) -> "LabelledPairs":
         """The pairs, or a random sample of `most` of them, in their order."""
         if self.available <= most:
             return self
         sample = np.sort(np.random.default_rng(seed).choice(self.available, most, replace=False))
         others = tuple(other.take(sample) for other in self.others)
-        return Labelled(self.bitext.take(sample), self.links.take(sample), others, self.available)
+        return LabelledPairs(self.bitext.take(sample), self.links.take(sample), others, self.available)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +87,7 @@ class Inputs:
             *(file for corpus in (*self.texts, *self.labelled) for file in corpus.files),
         ]
 
-    def read(self, count: CountSettings, hooks: Hooks) -> tuple[Bitext, Labelled | None, dict[str, Any]]:
+    def read(self, count: CountSettings, hooks: Hooks) -> tuple[Bitext, LabelledPairs | None, dict[str, Any]]:
         """Read the text to count and the labelled pairs, if any; also returns JSON values that say what was read."""
         tokenized = any(normalizer.tokenize for normalizer in count.normalizers)
         if tokenized and self.labelled and not self.given:
@@ -107,7 +108,7 @@ class Inputs:
         gold_bitext = bitext if same else read_texts(self.labelled, without_tokenizing(count.normalizers), hooks)
         _check_languages(bitext, gold_bitext, self.labelled[0])
         others = read_others(self.links, gold_bitext)
-        labelled = Labelled(gold_bitext, gold_links, others, len(gold_bitext))
+        labelled = LabelledPairs(gold_bitext, gold_links, others, len(gold_bitext))
         return bitext, labelled, {**record, "gold": [corpus.name for corpus in self.labelled]}
 
 
@@ -138,7 +139,7 @@ def _open_in_order(group: Sequence[str], reading: Reading, like: Sequence[Corpus
     return open_corpus(group, source=target, target=source) if turned and reading == AS_IT_IS else found
 
 
-def read_texts(texts: Sequence[Corpus], normalizers: tuple[Normalizer, Normalizer], hooks: Hooks) -> Bitext:
+def read_texts(texts: Sequence[Corpus], normalizers: Normalizers, hooks: Hooks) -> Bitext:
     """Read the text of opened corpora, without links."""
     return read_bitext(texts, *normalizers, lambda pairs: hooks.on_progress(Progress("reading", pairs, None, "pairs")))
 
@@ -166,14 +167,14 @@ def corpus_record(texts: Sequence[Corpus], bitext: Bitext, settings: CountSettin
     }
 
 
-def read_labelled(corpora: Sequence[Corpus], normalizers: tuple[Normalizer, Normalizer], links: Paths = ()) -> Labelled:
+def read_labelled(corpora: Sequence[Corpus], normalizers: Normalizers, links: Paths = ()) -> LabelledPairs:
     """Read labelled pairs for a model with these normalizers.  links: files of other aligners' links of the pairs.
 
     Raises CorpusError on bad data.
     """
     gold = _gold_links(corpora)
     bitext = read_bitext(corpora, *without_tokenizing(normalizers))
-    return Labelled(bitext, gold, read_others(as_list(links), bitext), len(bitext))
+    return LabelledPairs(bitext, gold, read_others(as_list(links), bitext), len(bitext))
 
 
 def as_list(paths: Paths) -> list[str]:

@@ -10,7 +10,7 @@ from aligner._version import __version__
 from aligner.errors import SettingError
 from aligner.evaluation.comparison import in_percent
 from aligner.evaluation.counts import error_rate
-from aligner.model.calibration import Calibration, JudgedLinks
+from aligner.model.calibration import Calibration, judged
 from aligner.model.decoding import decode_edges
 from aligner.model.default import default_model, default_weights, with_links
 from aligner.model.model import Model
@@ -18,7 +18,7 @@ from aligner.model.operating_point import offset_of
 from aligner.progress import Hooks, Progress
 from aligner.solvers import Result, Status, Stop, TracePoint
 from aligner.training.cross_validate import CrossValidation, cross_validate, edge_weights
-from aligner.training.inputs import Labelled
+from aligner.training.inputs import LabelledPairs
 from aligner.training.settings import CountSettings, LabelledProblem, LearnSettings, Plan, plan
 from corpora.settings import changed
 from corpora.threads import one_blas_thread
@@ -58,7 +58,7 @@ class Task:
     offset: of the default weights for these pairs; None unless the features are of all families.
     """
 
-    labelled: Labelled
+    labelled: LabelledPairs
     settings: LearnSettings
     plan: Plan
     features: FeatureSet
@@ -70,7 +70,7 @@ class Task:
 @one_blas_thread()
 def learn(
     statistics: CorpusStatistics,
-    labelled: Labelled,
+    labelled: LabelledPairs,
     settings: LearnSettings = LearnSettings(),
     text: CountSettings = CountSettings(),
     *,
@@ -95,26 +95,31 @@ def learn(
     weights, rewards = edge_weights(task.problem, w), task.problem.link_rewards(w)
     found = decode_edges(task.edges, weights, rewards)
     # Without folds the model has seen these pairs: with few of them its links look surer than those of new text.
-    judged = JudgedLinks.of(found, labelled.links) if learnt.held_out is None else learnt.held_out
+    right = judged(found.links, labelled.links) if learnt.held_out is None else learnt.held_out
+    calibrated = len(right.source)
     aer, default_aer = learnt.folds.learnt_aer, None
     if task.offset is not None and task.plan.loss != "hinge" and learnt.folds.finished_folds == task.plan.folds > 0:
         known = default_weights().of(task.edges.names, task.offset)  # of any center
         by_default = decode_edges(task.edges, known, rewards)
-        default_aer = error_rate(labelled.links, by_default.to_links())
+        default_aer = error_rate(labelled.links, by_default.links)
     if settings.weights == "better" and aer is not None and default_aer is not None and default_aer <= aer:
         default = default_model(statistics, text.normalizers, text.languages, candidates=settings.candidates)
         model, aer = replace(with_links(default, kinds), rewards=rewards).with_offset(task.offset or 0.0), default_aer
     else:
-        calibration = Calibration.fit(judged) if len(judged) else None
+        calibration = Calibration.fit(right) if calibrated else None
         of_text = statistics, text.normalizers, text.languages, {"version": __version__}
         model = Model(weights, task.features, *of_text, rewards, calibration)
-    errors = {"training_aer": error_rate(labelled.links, found.to_links()), "aer": aer, "default_aer": default_aer}
-    record = {**model.record, **(facts or {}), **record_of(task, learnt, errors, judged, len(model.features.names))}
+    errors = {"training_aer": error_rate(labelled.links, found.links), "aer": aer, "default_aer": default_aer}
+    record = {
+        **model.record,
+        **(facts or {}),
+        **record_of(task, learnt, errors, calibrated, len(model.features.names)),
+    }
     return Training(replace(model, record=record), learnt.result, learnt.interrupted)
 
 
 def pose(
-    statistics: CorpusStatistics, labelled: Labelled, settings: LearnSettings, kinds: Sequence[str], hooks: Hooks
+    statistics: CorpusStatistics, labelled: LabelledPairs, settings: LearnSettings, kinds: Sequence[str], hooks: Hooks
 ) -> Task:
     """Extract the features of labelled pairs, and pose the problem of their weights.
 
@@ -164,11 +169,11 @@ def solve_task(task: Task, hooks: Hooks) -> CrossValidation:
 
 
 def record_of(
-    task: Task, learnt: CrossValidation, errors: Mapping[str, float | None], judged: JudgedLinks, columns: int
+    task: Task, learnt: CrossValidation, errors: Mapping[str, float | None], calibrated: int, columns: int
 ) -> dict[str, Any]:
     """The record of learning, as JSON values.
 
-    errors: further AERs, fractions.  judged: links to calibrate with.  columns: of features in the model.
+    errors: further AERs, fractions.  calibrated: links that the calibration is of.  columns: of features in the model.
     """
     problem, plan, settings, result = task.problem, task.plan, task.settings, learnt.result
     figures = {**asdict(learnt.folds), **errors}
@@ -196,7 +201,7 @@ def record_of(
         "miss_cost": plan.costs.miss,
         "norm": float(np.linalg.norm(edge_weights(problem, result.w))),
         "folds": plan.folds,
-        "calibrated_links": len(judged),
+        "calibrated_links": calibrated,
         "calibrated_on": "labelled pairs" if learnt.held_out is None else "held-out folds",
         "feature_ranges": task.edges.ranges()[:columns].tolist(),
     }

@@ -18,7 +18,7 @@ from aligner.solvers.registry import find_solver
 from corpora.alignment import Links
 from corpora.corpus import Languages
 from corpora.errors import counted
-from corpora.normalize import Normalizer
+from corpora.normalize import PLAIN, Normalizers
 from corpora.reading import Reading
 from corpora.settings import check, same, setting, setting_of_names
 from features.extractor import FAMILIES
@@ -82,7 +82,7 @@ class CountSettings:
     """
 
     languages: Languages = (None, None)
-    normalizers: tuple[Normalizer, Normalizer] = (Normalizer(), Normalizer())
+    normalizers: Normalizers = PLAIN
     priors: str | None = None
     dictionary: tuple[str, ...] = ()
     sample: int | None = same(AlignSettings, "sample")

@@ -12,8 +12,7 @@ from corpora.dictionaries.names import languages_of_name
 from corpora.errors import BrokenLine, quoted
 from corpora.files import StrPath, read_lines
 from corpora.link_counts import NULL
-from corpora.paths import plain_name
-from corpora.recognize import HEAD_LINES
+from corpora.paths import HEAD_LINES, plain_name
 
 _COUNTS = b"source\ttarget\tcount\tp(target|source)\tp(source|target)"
 _PAIR, _TRIPLE = (

@@ -1,7 +1,7 @@
 """Formats of links and of texts: parser, writer and, at the end of the file, the rows that others ask.
 
 To add one: write its file, and name it in `corpora/recognize.py`.  The formats of ``aligner align`` are in
-`aligner/model/streaming.py` (FORMATS).
+`aligner/model/written.py` (FORMATS).
 """
 
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ class Format:
 
     links(lines, path, probable=, sentences=, lengths=): yields the `PairLinks` of a file, see `open_links` of
     `corpora.link_files`.  base: the number of a sentence's first word.  numbered: sentences have numbers, so that
-    `links` itself checks them against the text.  scores(line): scores by link, and the words of both sides.
+    `links` itself checks them against the text.
     bare: whether files have links alone, or the text of one language.  objects: whether lines are JSON objects.
     corpus: what a file with text and links is called; then `links` yields pairs with ``links`` and ``text``.  shift:
     lines from a source sentence to its target sentence there.
 
     write(stream, pairs): writes `WordPair`, or links if it is `bare`.  languages: whether `write` takes those of the
-    text, and (True) needs two.  probabilities: whether it writes those of links.  sure_only: possible links cannot be
+    text, and (True) needs two.  sure_only: possible links cannot be
     written.  unwritable: what a sentence cannot have, a pattern and a name.
 
     read(path): yields `Labelled` texts, or a `Sentence` for each.  only_spans: whether words cannot have labels.
@@ -42,9 +42,7 @@ class Format:
     shift: int = 0
     base: int = 0
     numbered: bool = False
-    scores: Any = None
     languages: bool | None = None
-    probabilities: bool = False
     sure_only: bool = False
     unwritable: Any = None
     read: Any = None

@@ -9,11 +9,11 @@ from itertools import zip_longest
 from typing import cast
 from zipfile import BadZipFile, ZipFile
 
-from corpora import recognize
 from corpora.encodings import as_utf8
 from corpora.errors import CorpusError
 from corpora.files import READ_ERRORS, StrPath, arriving_lines
 from corpora.formats.joint import Columns, listed, two_languages, with_names
+from corpora.paths import language_of
 
 _DAMAGES = (*READ_ERRORS, BadZipFile, IndexError, NotImplementedError, RuntimeError, ValueError, struct.error)
 """Raised by zipfile where an archive is damaged or encrypted, packed oddly, or names its files in no encoding."""
@@ -74,7 +74,7 @@ def _texts_in(path: StrPath) -> dict[str, str]:
     """The texts in an archive by language, where they have one prefix; {} without."""
     found: dict[str, dict[str, str]] = {}
     for name in _members(path):
-        language = recognize.language_of(name)
+        language = language_of(name)
         if language:
             found.setdefault(name.removesuffix(language), {})[language] = name
     several = [texts for texts in found.values() if len(texts) > 1]

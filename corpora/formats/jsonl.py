@@ -17,17 +17,18 @@ LINE = re.compile(rb'\s*\{\s*"source":\s*\[.*\}\s*')
 
 
 def parse_jsonl(lines: Iterable[bytes], path: StrPath, *, probable: bool = False, **_: object) -> Iterator[PairLinks]:
-    """The links of each line, sure unless they are ``possible``, too.  probable: their scores are probabilities.
+    """The links and words of each line, sure unless they are ``possible``, too.  probable: scores are probabilities.
 
     Raises CorpusError on a line that is not such an object, or a link out of range.
     """
     for number, line in enumerate(lines, 1):
         try:
             values = json.loads(line)
-            lengths = len(values["source"]), len(values["target"])
-            scores = {(j, k): float(score) for j, k, *rest in values["links"] for score in (*rest, 1.0)[:1]}
-            " ".join([*values["source"], *values["target"]])  # raises for what are no tokens
-            links, possible = frozenset(scores), frozenset((j, k) for j, k in values.get("possible", ()))
+            source, target = [*values["source"]], [*values["target"]]
+            " ".join([*source, *target])  # raises for what are no tokens
+            scores = {(j, k): float(score) for j, k, *rest in values["links"] for score in rest[:1]}
+            links = frozenset((j, k) for j, k, *_ in values["links"])
+            possible = frozenset((j, k) for j, k in values.get("possible", ()))
             if not possible <= links:
                 raise ValueError("a possible link that is no link")
             if any(type(place) is not int or place < 0 for link in links for place in link):
@@ -37,15 +38,9 @@ def parse_jsonl(lines: Iterable[bytes], path: StrPath, *, probable: bool = False
         except (LookupError, OverflowError, RecursionError, TypeError, ValueError) as error:
             what = f"{quoted(line)} is no object of tokens and links"
             raise CorpusError(path, number, what, hint="lines are those that aligner writes as jsonl") from error
-        found = PairLinks(links - possible, possible, scores if probable else {})
-        check_range(found, *lengths, path, number)
+        found = PairLinks(links - possible, possible, scores, (source, target))
+        check_range(found, len(source), len(target), path, number)
         yield found
-
-
-def _scores(line: bytes) -> tuple[dict[Link, float], tuple[list[str], list[str]]]:
-    values = json.loads(line)
-    scores = {(j, k): float(score) for j, k, *rest in values["links"] for score in rest[:1]}
-    return scores, ([*values["source"]], [*values["target"]])
 
 
 def languages_of(line: bytes) -> Languages:
@@ -77,7 +72,7 @@ def write_jsonl(stream: IO[bytes], pairs: Iterable[WordPair], languages: Languag
     """Write a `pair_object` a line, with its languages; links that are only possible are in ``possible``, too."""
     for source, target, links in pairs:
         every = sorted(links.sure | links.possible)
-        scores = [links.probabilities.get(link, 1.0) for link in every] if links.probabilities else None
+        scores = [links.scores.get(link, 1.0) for link in every] if links.scores else None
         value = pair_object(source, target, every, scores)
         value |= {"possible": sorted(links.possible)} if links.possible else {}
         stream.write(f"{json.dumps(with_languages(value, languages), ensure_ascii=False)}\n".encode())
@@ -90,8 +85,6 @@ FORMATS = [
         write_jsonl,
         line=LINE.fullmatch,
         objects=True,
-        scores=_scores,
         languages=False,
-        probabilities=True,
     )
 ]

@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol, TypeVar
 from xml.parsers import expat
-from xml.sax.saxutils import escape
 
 from corpora.encodings import BUFFER_BYTES
 from corpora.errors import CorpusError
@@ -133,8 +132,8 @@ def _damage(before: bytes, after: bytes) -> tuple[str, str] | None:
     reference = re.match(rb"&#\w+;", after[:99].replace(b"\0", b""))
     narrow = next((byte for byte in after[:2] if byte), 0)  # of UTF-16 either byte, whose other one is 0
     last = before.replace(b"\0", b"")[-1:].decode(errors="replace")
-    if last in ("&", "<"):
-        return f"has '{last}' as a letter, which XML writes as {escape(last)}", "write it so, or make the file again"
+    if written := {"&": "&amp;", "<": "&lt;"}.get(last):
+        return f"has '{last}' as a letter, which XML writes as {written}", "write it so, or make the file again"
     if reference or (narrow < 32 and narrow not in b"\t\n\r") or after[:3] in (b"\xef\xbf\xbe", b"\xef\xbf\xbf"):
         name = reference[0].decode() if reference else f"U+{narrow if narrow < 32 else 0xFF00 + after[2] + 64:04X}"
         return f"has the character {name}, which XML forbids", "delete it there, or write a blank for it"

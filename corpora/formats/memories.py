@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Iterable
 from typing import BinaryIO
-from xml.sax.saxutils import escape, quoteattr
 
 from corpora.alignment import WordPair
 from corpora.errors import CorpusError
@@ -233,6 +232,8 @@ def _is_deleted(name: str, values: dict[str, str]) -> bool:
 
 def write_tmx(stream: BinaryIO, pairs: Iterable[WordPair], languages: tuple[str, str]) -> None:
     """Write pairs as units of TMX 1.4, with their links as a property LINKS.  Words have no FORBIDDEN characters."""
+    from xml.sax.saxutils import escape, quoteattr  # seldom needed, and slow to import
+
     header = f"""<?xml version="1.0" encoding="UTF-8"?>
 <tmx version="1.4">
 <header creationtool="aligner" creationtoolversion="1" segtype="sentence" o-tmf="text" adminlang="en"

@@ -19,7 +19,6 @@ NUMBER = rb"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
 
 # Nine digits keep every position within an int32.
 _LINK = re.compile(rb"(?<!\S)([0-9]{1,9})([-?p])([0-9]{1,9})(?::(" + NUMBER + rb"))?(?!\S)")
-_SCORED = re.compile(rb"([0-9]+)[-?p]([0-9]+):(\S+)")
 _HINT = "links are i-j (sure), i?j or ipj (possible), separated by spaces"
 
 
@@ -28,9 +27,8 @@ def parse_links(
 ) -> PairLinks:
     """The links of one line, whose positions count from ``base``.
 
-    A link that is both sure and possible is sure.  probable: a score, as in ``i-j:0.83``, is a probability, of which a
-    link that is there twice has the greatest; otherwise it is ignored.  Raises CorpusError naming the token that is not
-    a link.
+    A link that is both sure and possible is sure, and of the scores, as in ``i-j:0.83``, of one that is there twice it
+    has the greatest.  probable: scores must be probabilities.  Raises CorpusError naming the token that is not a link.
 
     >>> sorted(parse_links("0-0 2-1 1?1", "gold.wa", 1).sure)
     [(0, 0), (2, 1)]
@@ -47,15 +45,16 @@ def parse_links(
             raise CorpusError(path, line_number, what, hint="is the file counted from 0?")
     sure = frozenset([(int(i) - base, int(j) - base) for i, kind, j, _ in found if kind == b"-"])
     possible = frozenset([(int(i) - base, int(j) - base) for i, kind, j, _ in found if kind != b"-"])
-    probabilities: dict[Link, float] = {}
-    if probable and b":" in content:
-        for token, (source, _, target, score) in zip(tokens, found, strict=True):
-            probability, link = float(score or 1), (int(source) - base, int(target) - base)
-            if not 0.0 < probability <= 1.0:
+    scores, scored = dict[Link, float](), set[Link]()
+    if b":" in content:
+        for token, (source, _, target, given) in zip(tokens, found, strict=True):
+            score, link = float(given or 1), (int(source) - base, int(target) - base)
+            scored |= {link} if given else set()
+            if probable and not 0.0 < score <= 1.0:
                 what = f"{quoted(token)} has no probability"
                 raise CorpusError(path, line_number, what, hint="give i-j:p with p above 0 and at most 1, or i-j alone")
-            probabilities[link] = max(probability, probabilities.get(link, 0.0))
-    return PairLinks(sure, possible - sure, probabilities)
+            scores[link] = max(score, scores.get(link, score))
+    return PairLinks(sure, possible - sure, {link: scores[link] for link in scored})
 
 
 def is_links(line: bytes) -> bool:
@@ -97,7 +96,6 @@ FORMATS = [
         write_pharaoh,
         line=is_links,
         bare=True,
-        scores=lambda line: ({(int(j), int(k)): float(score) for j, k, score in _SCORED.findall(line)}, None),
     ),
     Format(
         "talp",

@@ -311,7 +311,7 @@ def _write_xlsx(stream: IO[bytes], rows: Iterable[Sequence[object]]) -> None:
 def write_links(stream: IO[bytes], pairs: Iterable[WordPair], kind: str) -> None:
     """Write the LINK_COLUMNS of each link, with lines and positions from 1 on, see `write_rows`."""
     rows = (
-        (number, j + 1, source[j], k + 1, target[k], links.probabilities.get((j, k)), name)
+        (number, j + 1, source[j], k + 1, target[k], links.scores.get((j, k)), name)
         for number, (source, target, links) in enumerate(pairs, 1)
         for j, k in sorted(links.sure | links.possible)
         for name in ["sure" if (j, k) in links.sure else "possible"]
@@ -329,12 +329,11 @@ def _openpyxl() -> Any:
 
 
 FORMATS = [
-    Format("csv", None, partial(write_links, kind="csv"), probabilities=True),
+    Format("csv", None, partial(write_links, kind="csv")),
     Format(
         "xlsx",
         None,
         partial(write_links, kind="xlsx"),
-        probabilities=True,
         unwritable=(_NO_CELL, "a control character"),
     ),
 ]

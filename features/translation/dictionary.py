@@ -11,7 +11,7 @@ from corpora.dictionaries import Dictionary
 from corpora.dictionaries.lines import MOST_WORDS, TOO_LONG
 from corpora.dictionaries.names import CODES, code_of
 from corpora.left_out import warn_of_left_out
-from corpora.normalize import Normalizer
+from corpora.normalize import Normalizer, Normalizers
 from features.forms import Forms
 
 COUNT = 0.5
@@ -85,7 +85,7 @@ class Fit:
 
 
 def count_entries(
-    dictionaries: Sequence[Dictionary], text: Bitext, normalizers: tuple[Normalizer, Normalizer], *, whole: bool = False
+    dictionaries: Sequence[Dictionary], text: Bitext, normalizers: Normalizers, *, whole: bool = False
 ) -> tuple[Counts, list[Fit]]:
     """Count the word pairs of dictionaries for a text, normalised, and say how each dictionary fits it.
 

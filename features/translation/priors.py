@@ -19,7 +19,7 @@ from corpora.dictionaries.lines import plain
 from corpora.errors import BrokenLine, quoted
 from corpora.files import StrPath, read_lines
 from corpora.link_counts import NULL as UNLINKED
-from corpora.normalize import Normalizer
+from corpora.normalize import Normalizers
 from corpora.ragged import F64, I64, Lists
 from features.translation import jumps
 from features.translation._lattice_kernels import END, INSIDE, START, WINDOW, JumpWeights
@@ -80,7 +80,7 @@ class Priors(NamedTuple):
         return Priors(links, self.target, self.source, self.reverse, self.forward)
 
     def to_model(
-        self, normalizers: tuple[Normalizer, Normalizer], entries: Mapping[tuple[str, str], float] | None = None
+        self, normalizers: Normalizers, entries: Mapping[tuple[str, str], float] | None = None
     ) -> TranslationModel:
         """Lexicons of words and of their pieces that have these counts, normalised, and no others.
 
@@ -213,7 +213,7 @@ def parse_priors(lines: Iterable[bytes], path: StrPath) -> Priors:
 def read_priors(
     path: StrPath | None,
     dictionaries: Sequence[StrPath],
-    normalizers: tuple[Normalizer, Normalizer],
+    normalizers: Normalizers,
     text: Bitext,
     *,
     whole: bool = False,

@@ -19,7 +19,8 @@ import pytest
 
 import aligner.eflomal as eflomal
 from aligner.errors import SettingError
-from aligner.model.unsupervised import decode, estimate
+from aligner.model.aligning import Part, align
+from aligner.model.unsupervised import ByPosteriors, estimate
 from corpora.bitext import BitextBuilder
 from corpora.errors import CorpusError
 from corpora.normalize import Normalizer
@@ -119,7 +120,7 @@ def test_links_are_those_of_both_directions(
     known = read_priors(priors / "eflomal.priors" if with_priors else None, [], NORMALIZERS, bitext)
     for way, file in zip(("forward", "reverse"), files, strict=True):
         assert file.read_bytes() == b"".join(
-            part.lines() for part in decode(estimate(bitext, priors=known), bitext, way)
+            found.lines() for _, found in align([Part(bitext)], ByPosteriors(estimate(bitext, priors=known), way))
         )
 
 

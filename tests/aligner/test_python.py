@@ -71,7 +71,7 @@ def test_align_with_a_model(model: Path, files: list[Path], pairs: Pairs) -> Non
 
 def test_what_cannot_be_aligned() -> None:
     assert list(aligner.align([])) == []
-    assert [*aligner.align([]).to_links()] == []
+    assert [*aligner.align([]).links] == []
     for strings in ([("a house", "une maison")], ["text.en", "text.fr"]):
         with pytest.raises(TypeError, match="not a string"):
             aligner.align(strings)  # type: ignore[arg-type]

@@ -69,7 +69,8 @@ def test_every_format_holds_the_links(
     (folder / "1").write_bytes(converted(text, first))
     (folder / "2").write_bytes(converted(folder / "1", second, from_=first, text=text))
     lengths = open_corpus(text).lengths()
-    assert [*open_links(folder / "2", format=second, lengths=lengths)] == links
+    found = open_links(folder / "2", format=second, lengths=lengths)
+    assert [pair[:2] for pair in found] == [pair[:2] for pair in links]
     # NAACL names sentences by number: text tells how many there are.
     back = converted(folder / "2", "pharaoh", from_=second, text=text).decode().split("\n")
     assert back == [*map(format_links, links), ""]
@@ -283,7 +284,7 @@ def test_names_tell_formats() -> None:
 
 
 def test_languages_choose_the_side_of_the_source(tmp_path: Path) -> None:
-    text = make(tmp_path, [PairLinks(frozenset({(0, 1)}), frozenset())])
+    text = make(tmp_path, [PairLinks(frozenset({(0, 1)}))])
     source, target, _ = converted(text, "comtrans", reading=Reading("en", "de")).decode().splitlines()
     assert source.startswith("en0.0")
     assert target.startswith("de0.0")
@@ -307,7 +308,7 @@ def test_languages_choose_the_side_of_the_source(tmp_path: Path) -> None:
 def test_what_cannot_be_converted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, options: dict[str, str], what: str
 ) -> None:
-    make(tmp_path, [PairLinks(frozenset({(0, 0)}), frozenset())] * 2)
+    make(tmp_path, [PairLinks(frozenset({(0, 0)}))] * 2)
     (tmp_path / "far").write_text("0-0\n0-9\n")
     (tmp_path / "short").write_text("0-0\n")
     for side in ("de", "en"):
@@ -329,7 +330,7 @@ def test_files_are_symmetrised_pair_by_pair(
         (folder / name).write_text("".join(f"{format_links(pair)}\n" for pair in links))
     found = [*symmetrize_files(folder / "forward", folder / "reverse", method, transpose_reverse=turned)]
     assert found == [
-        PairLinks(frozenset(symmetrize(one.sure | one.possible, other.sure | other.possible, method)), frozenset())
+        PairLinks(frozenset(symmetrize(one.sure | one.possible, other.sure | other.possible, method)))
         for one, other in zip(forward, reverse, strict=True)
     ]
 

@@ -33,7 +33,7 @@ OF_WORDS = "source:chat", "source:.", "target:b", "target:nowhere", "target:a"
 
 def diagonals(bitext: Bitext) -> list[Links]:
     lengths = list(zip(bitext.source.lengths.tolist(), bitext.target.lengths.tolist(), strict=True))
-    diagonal = [PairLinks(frozenset((x, x) for x in range(min(J, K))), frozenset()) for J, K in lengths]
+    diagonal = [PairLinks(frozenset((x, x) for x in range(min(J, K)))) for J, K in lengths]
     corner = [PairLinks(frozenset(), frozenset({(0, K - 1)} if J and K else ())) for J, K in lengths]
     return [Links.from_pairs(diagonal), Links.from_pairs(corner)]
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 SMALL_BLOCKS = """if True:
     import sys
-    import aligner.model.streaming, corpora.resuming
-    aligner.model.streaming.PAIRS_AT_ONCE, corpora.resuming.PARTS_A_BLOCK = 8, 2
+    import aligner.model.aligning, corpora.resuming
+    aligner.model.aligning.PAIRS_AT_ONCE, corpora.resuming.PARTS_A_BLOCK = 8, 2
     from aligner.cli import main
     main()
 """
@@ -141,7 +141,7 @@ def test_what_becomes_of_long_pairs(desk: Desk, with_model: bool, piped: bool) -
 
 @pytest.fixture
 def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("aligner.model.streaming.PAIRS_AT_ONCE", 8)
+    monkeypatch.setattr("aligner.model.aligning.PAIRS_AT_ONCE", 8)
     monkeypatch.setattr("corpora.resuming.PARTS_A_BLOCK", 2)
 
 

@@ -145,7 +145,7 @@ def test_reaches_the_optimum_of_a_general_solver(regularizer: str, training_link
 def test_a_score_of_0_is_an_even_chance(regularizer: str) -> None:
     """And the slope there is that of the logistic function."""
     edges = EdgeTable(np.ones((1, 1), np.float32), Lists.of_all([(1, 1)]), ("bias",))
-    gold = Links.from_pairs([PairLinks(frozenset(), frozenset())])
+    gold = Links.from_pairs([PairLinks(frozenset())])
     problem = FenchelYoungProblem.from_links(edges, gold, regularization=1.0, regularizer=regularizer)
     low, middle, high = (problem.sums(np.array([w])).nearest.z[0] for w in (-1e-4, 0.0, 1e-4))
     assert middle == pytest.approx(0.5, abs=1e-12)

@@ -38,7 +38,7 @@ def test_gold_is_projected_on_matchings(make_problem: MakeProblem) -> None:
 
 def test_links_outside_their_pair_are_refused() -> None:
     edges = EdgeTable(np.zeros((8, 1), np.float32), Lists.of_all([(2, 2), (2, 2)]), ("x",))
-    links = Links.from_pairs([PairLinks(frozenset({(0, 5)}), frozenset()), PairLinks(frozenset(), frozenset())])
+    links = Links.from_pairs([PairLinks(frozenset({(0, 5)})), PairLinks(frozenset())])
     with pytest.raises(ValueError, match="pair 0 is out of range"):
         MatchingProblem.from_links(edges, links, regularization=1.0)
 
@@ -74,7 +74,7 @@ def test_a_prior_moves_the_regulariser_alone(make_problem: Any, capacity: int) -
 
 def test_more_sure_links_beat_any_preference() -> None:
     edges = EdgeTable(np.zeros((4, 1), np.float32), Lists.of_all([(2, 2)]), ("x",))
-    links = Links.from_pairs([PairLinks(frozenset({(0, 0), (0, 1), (1, 0)}), frozenset())])
+    links = Links.from_pairs([PairLinks(frozenset({(0, 0), (0, 1), (1, 0)}))])
     problem = MatchingProblem.from_links(edges, links, regularization=1.0, preference=np.array([1.0, 0, 0, 0]))
     np.testing.assert_array_equal(problem.labels, [POSSIBLE, SURE, SURE, 0])
 
@@ -83,7 +83,7 @@ def test_several_links_keep_gold() -> None:
     """With room for two links a source word and one a target word only what goes beyond is lost."""
     edges = EdgeTable(np.eye(8, dtype=np.float32), Lists.of_all([(2, 4)]), tuple("abcdefgh"))
     gold = {(0, 0), (0, 1), (0, 2), (1, 2), (1, 3)}
-    links = Links.from_pairs([PairLinks(frozenset(gold), frozenset())])
+    links = Links.from_pairs([PairLinks(frozenset(gold))])
     fertility = Fertility(2, 1)
     problem = MatchingProblem.from_links(edges, links, regularization=1.0, fertility=fertility)
     assert problem.links_lost == 1

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 
 import aligner
-from aligner.model.calibration import Calibration, JudgedLinks, read_calibration
-from aligner.model.decoding import Alignments
+from aligner.model.aligning import Part, align
+from aligner.model.calibration import Calibration, judged, read_calibration
 from aligner.model.file import ModelError, read_model, write_model
 from aligner.model.model import Model
 from aligner.training.figures import format_training
@@ -25,12 +25,18 @@ from corpora.alignment import Links, PairLinks
 from corpora.readers import open_corpus
 
 
-def drawn(n: int, seed: int = 0, slope: float = 1.5, shift: float = -1.0) -> tuple[JudgedLinks, np.ndarray]:
+def links_of_one_pair(scores: np.ndarray, right: np.ndarray) -> Links:
+    """Links with these scores, sure where they are right."""
+    words = np.arange(len(scores), dtype=np.int32)
+    return Links(words, words, right, np.array([0, len(scores)]), scores=scores)
+
+
+def drawn(n: int, seed: int = 0, slope: float = 1.5, shift: float = -1.0) -> tuple[Links, np.ndarray]:
     """Links that are right with the logistic probability of their score, and these probabilities."""
     rng = np.random.default_rng(seed)
     scores = rng.gamma(2.0, 1.0, n)
     truth = 1.0 / (1.0 + np.exp(-(slope * scores + shift)))
-    return JudgedLinks(scores, rng.random(n) < truth), truth
+    return links_of_one_pair(scores, rng.random(n) < truth), truth
 
 
 def calibration_error(probabilities: np.ndarray, correct: np.ndarray) -> float:
@@ -41,59 +47,59 @@ def calibration_error(probabilities: np.ndarray, correct: np.ndarray) -> float:
 
 
 @st.composite
-def some_links(draw: Any) -> JudgedLinks:
+def some_links(draw: Any) -> Links:
     n = draw(st.integers(1, 400))
     rng = np.random.default_rng(draw(st.integers(0, 1000)))
     scores = rng.integers(0, draw(st.sampled_from([1, 3, 1000])), n) / 7  # with and without ties
-    return JudgedLinks(scores, rng.random(n) < draw(st.sampled_from([0.0, 0.5, 0.9, 1.0])))
+    return links_of_one_pair(scores, rng.random(n) < draw(st.sampled_from([0.0, 0.5, 0.9, 1.0])))
 
 
 @given(some_links())
-def test_probabilities_rise_with_the_score(judged: JudgedLinks) -> None:
-    found = Calibration.fit(judged)
+def test_probabilities_rise_with_the_score(links: Links) -> None:
+    found = Calibration.fit(links)
     scores = np.linspace(-10, 1000, 500)
     probabilities = found.probabilities(scores)
     assert 0 < probabilities.min() <= probabilities.max() < 1
     assert bool((np.diff(probabilities) >= 0).all())
-    assert judged.scores.min() - 1e-9 <= found.scores[0] <= found.scores[-1] <= judged.scores.max() + 1e-9
+    assert links.known_scores.min() - 1e-9 <= found.scores[0] <= found.scores[-1] <= links.known_scores.max() + 1e-9
 
 
 # Bins of one score, whose means of 56 and of 55 numbers are rounded apart.
-ONE_SCORE = JudgedLinks(np.full(111, 1 / 7), np.arange(111) > 55)
+ONE_SCORE = links_of_one_pair(np.full(111, 1 / 7), np.arange(111) > 55)
 
 
 @given(some_links(), st.floats(-5, 5))
 @example(ONE_SCORE, 5.0)
-def test_an_offset_of_the_scores_changes_no_probability(judged: JudgedLinks, offset: float) -> None:
-    found = Calibration.fit(judged)
-    shifted = found.shifted(offset).probabilities(judged.scores + offset)
-    assert np.abs(shifted - found.probabilities(judged.scores)).max() < 1e-9
+def test_an_offset_of_the_scores_changes_no_probability(links: Links, offset: float) -> None:
+    found = Calibration.fit(links)
+    shifted = found.shifted(offset).probabilities(links.known_scores + offset)
+    assert np.abs(shifted - found.probabilities(links.known_scores)).max() < 1e-9
 
 
 def test_the_fit_finds_the_probabilities_of_the_source() -> None:
-    judged, _ = drawn(40_000)
+    links, _ = drawn(40_000)
     other, truth = drawn(20_000, seed=1)
-    found = Calibration.fit(judged).probabilities(other.scores)
+    found = Calibration.fit(links).probabilities(other.known_scores)
     assert np.abs(found - truth).mean() < 0.02
-    assert calibration_error(found, other.correct) < 0.02
+    assert calibration_error(found, other.sure) < 0.02
     # A leap, which no sigmoid of the score follows.
     scores = np.linspace(0, 4, 20_000)
     leap = np.where(scores < 3, 0.5, 0.95)
-    steep = Calibration.fit(JudgedLinks(scores, np.random.default_rng(0).random(len(scores)) < leap))
+    steep = Calibration.fit(links_of_one_pair(scores, np.random.default_rng(0).random(len(scores)) < leap))
     assert np.abs(steep.probabilities(scores) - leap).mean() < 0.03
 
 
 def test_the_fit_is_near_isotonic_regression() -> None:
-    judged, _ = drawn(5000, slope=0.6)
-    ours = Calibration.fit(judged).probabilities(judged.scores)
-    theirs = IsotonicRegression().fit(judged.scores, judged.correct).predict(judged.scores)
+    links, _ = drawn(5000, slope=0.6)
+    ours = Calibration.fit(links).probabilities(links.known_scores)
+    theirs = IsotonicRegression().fit(links.known_scores, links.sure).predict(links.known_scores)
     assert np.abs(ours - theirs).mean() < 0.02
-    assert ours.mean() == pytest.approx(judged.correct.mean(), abs=0.01)
+    assert ours.mean() == pytest.approx(links.sure.mean(), abs=0.01)
 
 
 def test_what_cannot_be_calibrated() -> None:
     with pytest.raises(ValueError, match="no links"):
-        Calibration.fit(JudgedLinks(np.zeros(0), np.zeros(0, np.bool_)))
+        Calibration.fit(links_of_one_pair(np.zeros(0), np.zeros(0, np.bool_)))
     for scores, log_odds in (
         ((), ()),
         ((1.0,), ()),
@@ -107,16 +113,17 @@ def test_what_cannot_be_calibrated() -> None:
 
 
 def test_links_are_right_where_gold_has_them() -> None:
-    gold = Links.from_pairs([PairLinks(frozenset({(0, 0)}), frozenset({(1, 1)})), PairLinks(frozenset(), frozenset())])
-    source, target = np.array([0, 0, 1, 0]), np.array([0, 1, 1, 0])
-    found = Alignments(source, target, np.array([3.0, 2.0, 1.0, 4.0]), np.array([0, 3, 4]), *np.ones((2, 2, 3)))
-    judged = JudgedLinks.of(found, gold)
-    assert judged.scores.tolist() == [3.0, 2.0, 1.0, 4.0]
-    assert judged.correct.tolist() == [True, False, True, False]
-    both = JudgedLinks.joined([judged, judged])
-    assert (len(both), both.correct.tolist()) == (8, 2 * judged.correct.tolist())
+    gold = Links.from_pairs([PairLinks(frozenset({(0, 0)}), frozenset({(1, 1)})), PairLinks(frozenset())])
+    positions = np.array([[0, 0], [0, 1], [1, 1], [0, 0]], np.int32).T
+    found = Links(*positions, np.ones(4, np.bool_), np.array([0, 3, 4]), scores=np.array([3.0, 2.0, 1.0, 4.0]))
+    links = judged(found, gold)
+    assert links.known_scores.tolist() == [3.0, 2.0, 1.0, 4.0]
+    assert links.sure.tolist() == [True, False, True, False]
+    both = Links.join([links, links])
+    assert (len(both), both.sure.tolist()) == (4, 2 * links.sure.tolist())
+    assert both.part(2, 4) == links
     with pytest.raises(ValueError, match="zip"):
-        JudgedLinks.of(found, gold.take(np.array([0])))
+        judged(found, gold.take(np.array([0])))
 
 
 @pytest.fixture(scope="module")
@@ -128,13 +135,13 @@ def test_a_model_gives_probabilities_of_its_scores(model: Model, sample: Path) -
     labelled = read_labelled([open_corpus(sample / "test")], model.normalizers)
     raw = replace(model, calibration=None).align_bitext(labelled.bitext)
     found = model.align_bitext(labelled.bitext)
-    assert list(Alignments.join([*model.align_text(labelled.bitext)])) == list(found)
+    assert [one for _, part in align([Part(labelled.bitext)], model) for one in part] == list(found)
     assert model.calibration is not None
     assert [alignment.links for alignment in found] == [alignment.links for alignment in raw]
     for ours, theirs in zip(found, raw, strict=True):
         np.testing.assert_array_equal(ours.scores, model.calibration.probabilities(theirs.scores))
-    judged = JudgedLinks.of(found, labelled.links)
-    assert calibration_error(judged.scores, judged.correct) < 0.05
+    links = judged(found.links, labelled.links)
+    assert calibration_error(links.known_scores, links.sure) < 0.05
     more = model.with_offset(0.5)
     shifted = {
         (i, link): p

@@ -18,7 +18,7 @@ SYSTEM = st.lists(st.frozensets(PLACE, max_size=12), min_size=3, max_size=3)
 
 
 def rows(*systems: System) -> list[tuple[PairLinks, ...]]:
-    return [tuple(PairLinks(links, frozenset()) for links in row) for row in zip(*systems, strict=True)]
+    return [tuple(PairLinks(links) for links in row) for row in zip(*systems, strict=True)]
 
 
 def linked(*systems: System) -> System:
@@ -74,9 +74,9 @@ def test_pairs_do_not_depend_on_each_other() -> None:
 def test_probabilities() -> None:
     """1 everywhere is what links without probabilities are; of one system those above about a half stay."""
     links = frozenset({(0, 0), (1, 1), (2, 2)})
-    other = PairLinks(frozenset({(0, 0), (1, 2)}), frozenset())
+    other = PairLinks(frozenset({(0, 0), (1, 2)}))
     sure = PairLinks(links, frozenset(), dict.fromkeys(links, 1.0))
-    assert list(combine([(sure, other)])) == list(combine([(PairLinks(links, frozenset()), other)]))
+    assert list(combine([(sure, other)])) == list(combine([(PairLinks(links), other)]))
     unsure = PairLinks(links, frozenset(), {(0, 0): 0.95, (1, 1): 0.05})
     assert [pair.sure for pair in combine([(unsure,)])] == [{(0, 0), (2, 2)}]
 
@@ -84,8 +84,8 @@ def test_probabilities() -> None:
 def test_what_stands_beside_decides_and_words_compete() -> None:
     """Between two aligners that disagree."""
     beside = (
-        PairLinks(frozenset({(0, 0), (1, 1), (2, 2)}), frozenset()),
-        PairLinks(frozenset({(0, 0), (2, 2), (1, 4)}), frozenset()),
+        PairLinks(frozenset({(0, 0), (1, 1), (2, 2)})),
+        PairLinks(frozenset({(0, 0), (2, 2), (1, 4)})),
     )
     assert [pair.sure for pair in combine([beside])] == [{(0, 0), (1, 1), (2, 2)}]
     assert default_weights().consensus["price"] < 0.0

@@ -90,7 +90,7 @@ def test_links_of_others_are_of_the_whole_bitext(model: Model, bitext: Bitext, m
     monkeypatch.setattr("features.batch.EDGES_AT_ONCE", 300)
     lengths = zip(bitext.source.lengths.tolist(), bitext.target.lengths.tolist(), strict=True)
     reversed_ = [{(x, min(J, K) - 1 - x) for x in range(min(J, K))} for J, K in lengths]
-    links = Links.from_pairs(PairLinks(frozenset(pair), frozenset()) for pair in reversed_)
+    links = Links.from_pairs(PairLinks(frozenset(pair)) for pair in reversed_)
     believer = replace(model, features=FeatureSet((), ("other",)), weights=np.ones(1))
     found = believer.align_bitext(bitext, [links])
     assert [set(alignment) for alignment in found] == reversed_
@@ -155,12 +155,13 @@ def test_packed_alignments_are_joined_and_written(model: Model, bitext: Bitext) 
     assert list(Alignments.join([found, Alignments.join([]), found])) == one_by_one * 2
     assert list(Alignments.join([])) == []
     assert found.lines().decode() == "".join(f"{alignment}\n" for alignment in one_by_one)
-    assert found.to_links() == Links.from_pairs(PairLinks(frozenset(links), frozenset()) for links in one_by_one)
+    assert Links.from_sets(found) == Links.from_pairs(PairLinks(frozenset(links)) for links in one_by_one)
 
 
 def test_large_positions_and_numbers_beyond_the_end() -> None:
     source, target = np.array([0, 9, 99, 12345, 0]), np.array([0, 10, 100, 678901, 0])
-    found = Alignments(source, target, np.ones(5), np.array([0, 0, 4, 4, 5]), np.empty((4, 2)), np.empty((4, 3)))
+    links = Links(source, target, np.ones(5, np.bool_), np.array([0, 0, 4, 4, 5]))
+    found = Alignments.of(links, np.ones(5), np.empty((4, 2), np.int64))
     assert found.lines() == b"\n0-0 9-10 99-100 12345-678901\n\n0-0\n"
     assert Alignments.join([]).lines() == b""
     assert [found[i] for i in range(-4, 4)] == [*found, *found]

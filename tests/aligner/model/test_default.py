@@ -12,7 +12,8 @@ from whole_texts import posteriors
 
 import aligner
 from aligner.evaluation.counts import error_rate
-from aligner.model.decoding import Alignment, Alignments, decode_edges
+from aligner.model.aligning import Part, align
+from aligner.model.decoding import Alignment, decode_edges
 from aligner.model.default import REWARDS, default_model, default_weights, with_links
 from aligner.model.model import Model
 from aligner.training.train import update_model
@@ -43,11 +44,11 @@ def model(sample: Path) -> Model:
 
 
 def links_of(model: Model, bitext: Bitext) -> Links:
-    return Alignments.join([*model.align_text(bitext)]).to_links()
+    return Links.from_sets(model.align_bitext(bitext))
 
 
 def alignments(model: Model, bitext: Bitext) -> list[Alignment]:
-    return [alignment for part in model.align_text(bitext) for alignment in part]
+    return [one for _, found in align([Part(bitext)], model) for one in found]
 
 
 def test_the_weights_are_those_of_the_features() -> None:
@@ -138,7 +139,7 @@ def gold(sample: Path) -> Links:
 def test_links_of_other_aligners(model: Model, text: Bitext, gold: Links) -> None:
     """Whoever denies what they say is wrong more often, and the more so the surer the kind of aligner is."""
     wrong = [
-        error_rate(gold, Alignments.join([*with_links(model, kinds).align_text(text, [gold] * len(kinds))]).to_links())
+        error_rate(gold, with_links(model, kinds).align_bitext(text, [gold] * len(kinds)).links)
         for kinds in ([], ["statistical"], ["neural"], ["statistical", "neural"])
     ]
     assert wrong == sorted(wrong, reverse=True)
@@ -147,21 +148,19 @@ def test_links_of_other_aligners(model: Model, text: Bitext, gold: Links) -> Non
 
 def test_aligners_that_say_nothing_change_nothing(model: Model, text: Bitext, gold: Links) -> None:
     nothing = Links.from_sets([()] * len(text))
-    assert Alignments.join([*with_links(model, ["neural"]).align_text(text, [nothing])]).to_links() == links_of(
-        model, text
-    )
-    both = [*with_links(model, ["neural", "statistical"]).align_text(text, [gold, nothing])]
-    alone = [*with_links(model, ["neural"]).align_text(text, [gold])]
-    assert Alignments.join(both).to_links() == Alignments.join(alone).to_links()
+    assert Links.from_sets(with_links(model, ["neural"]).align_bitext(text, [nothing])) == links_of(model, text)
+    both = with_links(model, ["neural", "statistical"]).align_bitext(text, [gold, nothing])
+    alone = with_links(model, ["neural"]).align_bitext(text, [gold])
+    assert Links.from_sets(both) == Links.from_sets(alone)
 
 
 def test_links_are_probabilities_of_1(model: Model, text: Bitext, gold: Links) -> None:
     certain, half = (
-        replace(gold, probability=np.full(len(gold.source), probability, np.float32)) for probability in (1.0, 0.5)
+        replace(gold, scores=np.full(len(gold.source), probability, np.float32)) for probability in (1.0, 0.5)
     )
-    found = [Alignments.join([*with_links(model, ["neural"]).align_text(text, [one])]) for one in (gold, certain, half)]
-    assert np.array_equal(found[0].scores, found[1].scores)
-    assert found[0].to_links() == found[1].to_links() != found[2].to_links()
+    found = [with_links(model, ["neural"]).align_bitext(text, [one]) for one in (gold, certain, half)]
+    assert np.array_equal(found[0].links.scores, found[1].links.scores)
+    assert found[0].links == found[1].links != found[2].links
 
 
 def test_a_kind_of_aligner_has_weights() -> None:

@@ -12,7 +12,7 @@ from aligner.evaluation.counts import error_rate
 from aligner.model.default import default_model
 from aligner.model.operating_point import FURTHEST, SURE, best_threshold, fitting_offset, offset_for
 from aligner.model.unsupervised import align
-from aligner.training.inputs import Labelled
+from aligner.training.inputs import LabelledPairs
 from aligner.training.learn import learn
 from corpora.alignment import Links
 from corpora.bitext import Bitext, read_bitext
@@ -52,14 +52,14 @@ def test_an_offset_adds_links_and_leaves_their_probabilities(far: Bitext) -> Non
     offset = fitting_offset(model, far)
     assert offset > 0.5
     few, many = model.align_bitext(far), model.with_offset(offset).align_bitext(far)
-    assert len(many.source) > 1.5 * len(few.source)
+    assert len(many.links.source) > 1.5 * len(few.links.source)
     for one, other in zip(few, many, strict=True):
         probabilities = dict(zip(other.links, other.scores, strict=True))
         assert all(
             probabilities[link] == pytest.approx(score) for link, score in zip(one.links, one.scores, strict=True)
         )
-    assert many.scores.min() < few.scores.min()
-    assert align(far).to_links() == many.to_links()
+    assert many.links.known_scores.min() < few.links.known_scores.min()
+    assert align(far).links == many.links
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ def japanese(data: Path) -> tuple[Bitext, Links]:
 def test_japanese_without_other_text(japanese: tuple[Bitext, Links]) -> None:
     """Far fewer errors than by scores above 0 (49.6), than any other aligner without a GPU (57.3)."""
     bitext, links = japanese
-    assert error_rate(links, align(bitext).to_links()) < 0.47
+    assert error_rate(links, align(bitext).links) < 0.47
 
 
 def test_weights_from_labels_get_an_offset_too(japanese: tuple[Bitext, Links]) -> None:
@@ -80,14 +80,14 @@ def test_weights_from_labels_get_an_offset_too(japanese: tuple[Bitext, Links]) -
     bitext, links = (every.take(np.arange(300)) for every in japanese)
     taught = np.arange(50)
     statistics = CorpusStatistics.from_bitext(bitext)
-    made = learn(statistics, Labelled(bitext.take(taught), links.take(taught), (), 50))
+    made = learn(statistics, LabelledPairs(bitext.take(taught), links.take(taught), (), 50))
     model = made.model
     assert made.result is not None
     raised = model.weights - made.result.w[: len(model.weights)]
     assert set(np.flatnonzero(raised)) == {model.features.names.index("bias")}
     rest = np.arange(50, 300)
     with_it, without = (
-        error_rate(links.take(rest), one.align_bitext(bitext.take(rest)).to_links())
+        error_rate(links.take(rest), one.align_bitext(bitext.take(rest)).links)
         for one in (model, model.with_offset(-raised.sum()))
     )
     assert raised.sum() > 0.3

@@ -247,10 +247,8 @@ class Desk:
         return list(zip(lines, [Alignments.join([one for _, one in found])] * len(lines), strict=True))
 
     def part(self, first: int, last: int) -> Alignments:
-        bounds = self.found.bounds[first : last + 1]
-        rows = slice(bounds[0], bounds[-1])
-        links = Links(self.found.source[rows], self.found.target[rows], np.ones(0, np.bool_), bounds - bounds[0])
-        return Alignments.of(links, self.found.scores[rows], self.found.shapes[first:last])
+        links = self.found.links.part(first, last)
+        return Alignments.of(links, links.known_scores, self.found.shapes[first:last])
 
 
 def test_links_are_those_of_shared_characters(tmp_path: Path) -> None:

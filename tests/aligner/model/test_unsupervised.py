@@ -14,9 +14,11 @@ from aligner import align
 from aligner.errors import SettingError
 from aligner.evaluation.counts import count, scores
 from aligner.matching import best_matching
+from aligner.model.aligning import Part
+from aligner.model.aligning import align as align_parts
 from aligner.model.decoding import Alignment
 from aligner.model.settings import AlignSettings, Decoding
-from aligner.model.unsupervised import LEAST_SCORE, OwnText, decode, estimate
+from aligner.model.unsupervised import LEAST_SCORE, ByPosteriors, OwnText, estimate
 from aligner.progress import Progress
 from corpora.alignment import Links, PairLinks
 from corpora.bitext import Bitext, read_bitext
@@ -42,11 +44,11 @@ def bitext_of(folder: Path, *pairs: tuple[str, str]) -> Bitext:
 
 
 def decode_texts(model: TranslationModel, bitext: Bitext, **settings: Any) -> list[Alignment]:
-    return [alignment for part in decode(model, bitext, **settings) for alignment in part]
+    return [one for _, found in align_parts([Part(bitext)], ByPosteriors(model, **settings)) for one in found]
 
 
 def packed(found: Iterable[Iterable[tuple[int, int]]]) -> Links:
-    return Links.from_pairs(PairLinks(frozenset(links), frozenset()) for links in found)
+    return Links.from_pairs(PairLinks(frozenset(links)) for links in found)
 
 
 def aer(gold: Path, found: Iterable[Iterable[tuple[int, int]]]) -> float:
@@ -188,7 +190,8 @@ def test_settings_of_files_are_not_for_text_at_hand(text: Bitext, settings: dict
 
 def test_a_higher_prior_of_null_gives_fewer_links(text: Bitext) -> None:
     sizes = [
-        len(align(text, settings=AlignSettings(unsupervised=0.5, null=null)).source) for null in (0.02, 0.2, 0.5, 0.9)
+        len(align(text, settings=AlignSettings(unsupervised=0.5, null=null)).links.source)
+        for null in (0.02, 0.2, 0.5, 0.9)
     ]
     assert sizes == sorted(sizes, reverse=True)
     assert sizes[0] > sizes[-1]

@@ -90,7 +90,9 @@ def test_what_does_not_fit_is_refused(folder: Path, tmp_path: Path) -> None:
     assert "a blank in it" in refused("report", *texts, jsonl, *out, line=1)
     pair = json.dumps({"source": ["a"], "target": ["c"], "links": []})
     others = write(tmp_path / "d", *[pair] * 63)
-    assert "has not the words" in refused("report", *texts, write(tmp_path / "e", *[pair] * 64), others, *out, line=64)
+    assert "the links end" in refused("report", *texts, write(tmp_path / "e", *[pair] * 64), others, *out, line=63)
+    others = write(tmp_path / "f", *[pair] * 63, pair.replace('"c"', '"c", "d"'))
+    assert "has not the words" in refused("report", *texts, tmp_path / "e", others, *out, line=64)
     empty = [write(tmp_path / name) for name in ("x", "y", "z")]
     assert "no pairs" in refused("report", *empty, *out)
     assert not (tmp_path / "r.html").exists()

@@ -300,9 +300,7 @@ def test_empty_pairs(visit: Visit, report: Report) -> None:
 
 def test_notebooks_show_the_same_drawings(visit: Visit, tmp_path: Path) -> None:
     alignment = Alignment(((0, 0), (1, 2)), (0.5, 0.9))
-    drawing = Drawing(
-        "a red house".split(), "une maison rouge".split(), alignment, PairLinks(frozenset({(0, 0)}), frozenset())
-    )
+    drawing = Drawing("a red house".split(), "une maison rouge".split(), alignment, PairLinks(frozenset({(0, 0)})))
     evaluation = aligner.evaluate([[(0, 0)], [(1, 1)]], [[(0, 0)], [(0, 1)]])
     (tmp_path / "cells.html").write_text(
         "".join(cell._repr_html_() for cell in (alignment, drawing, evaluation)), "utf-8"

@@ -159,7 +159,7 @@ def exclusive_or(n: int = 12, size: int = 4) -> MatchingProblem:
                 first = rng.integers(2)
                 second = 1 - first if column_of_row[j] == k else first
                 features[offsets[i] + j * size + k] = (first, second, 1)
-        links.append(PairLinks(frozenset((j, int(k)) for j, k in enumerate(column_of_row)), frozenset()))
+        links.append(PairLinks(frozenset((j, int(k)) for j, k in enumerate(column_of_row))))
     edges = EdgeTable(features, Lists.of_all(shapes), ("first", "second", "bias"))
     return MatchingProblem.from_links(edges, Links.from_pairs(links), regularization=1e-3)
 
@@ -300,8 +300,8 @@ def test_support_vectors_are_counted(kernel: Kernel, make_problem: MakeProblem) 
 def test_pairs_without_words() -> None:
     shapes = np.array([[0, 3], [2, 2], [2, 0], [0, 0]])
     edges = EdgeTable(np.eye(4, dtype=np.float32), Lists.of_all(shapes), tuple("abcd"))
-    nothing = PairLinks(frozenset(), frozenset())
-    links = Links.from_pairs([nothing, PairLinks(frozenset({(0, 1)}), frozenset()), nothing, nothing])
+    nothing = PairLinks(frozenset())
+    links = Links.from_pairs([nothing, PairLinks(frozenset({(0, 1)})), nothing, nothing])
     problem = MatchingProblem.from_links(edges, links, regularization=0.1)
     ours, theirs = (run(problem, s, gap=0.0, passes=9).trace for s in (KernelBlock(Linear()), Block()))
     assert ours[0].dual < ours[-1].dual <= ours[-1].primal < ours[0].primal

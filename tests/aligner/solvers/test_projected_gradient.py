@@ -170,7 +170,7 @@ def test_pairs_without_words_or_features(make_problem: MakeProblem) -> None:
     offsets = lists.offsets
     features = np.random.default_rng(0).standard_normal((offsets[-1], 2)).astype(np.float32)
     features[offsets[1] : offsets[2]] = 0
-    links = [PairLinks(frozenset(sure), frozenset()) for sure in ((), ((0, 1),), (), ((0, 0), (1, 2)))]
+    links = [PairLinks(frozenset(sure)) for sure in ((), ((0, 1),), (), ((0, 0), (1, 2)))]
     problem = MatchingProblem.from_links(
         EdgeTable(features, lists, ("a", "b")), Links.from_pairs(links), regularization=0.1
     )

@@ -15,7 +15,7 @@ from aligner.losses.capacity import LinkRewards
 from aligner.model.model import Model
 from aligner.training.ablation import FERTILITY_FAMILY, describe_model
 from aligner.training.figures import features_to_dict, format_features
-from aligner.training.inputs import Labelled, read_labelled
+from aligner.training.inputs import LabelledPairs, read_labelled
 from aligner.training.settings import LearnSettings
 from corpora.normalize import Normalizer
 from corpora.ragged import Lists
@@ -36,17 +36,17 @@ def model(sample: Path) -> Model:
 
 
 @pytest.fixture(scope="module")
-def gold(sample: Path) -> Labelled:
+def gold(sample: Path) -> LabelledPairs:
     normalizers = Normalizer(), Normalizer()
     return read_labelled([open_corpus(sample / "test")], normalizers, [str(sample / "test.wa")])
 
 
-def error(model: Model, gold: Labelled) -> float:
-    found = model.align_bitext(gold.bitext, gold.others).to_links()
+def error(model: Model, gold: LabelledPairs) -> float:
+    found = model.align_bitext(gold.bitext, gold.others).links
     return float(scores(count(gold.links, found).sum(axis=0)).aer)
 
 
-def test_ablation_is_the_model_without_weights(model: Model, gold: Labelled) -> None:
+def test_ablation_is_the_model_without_weights(model: Model, gold: LabelledPairs) -> None:
     told: list[tuple[int, int]] = []
     report = describe_model(model, gold, on_progress=lambda done, total: told.append((done, total)))
     assert report.aer == pytest.approx(error(model, gold))
@@ -79,7 +79,7 @@ def test_ablation_is_the_model_without_weights(model: Model, gold: Labelled) -> 
     assert any(family.ablation for family in report.families)
 
 
-def test_ranges_are_of_the_labelled_pairs(model: Model, gold: Labelled) -> None:
+def test_ranges_are_of_the_labelled_pairs(model: Model, gold: LabelledPairs) -> None:
     edges = model.features.extract(gold.bitext, model.statistics, links=gold.others)
     for feature in describe_model(model, gold).features:
         column = edges.features[:, edges.names.index(feature.name)]
@@ -114,7 +114,7 @@ def test_models_of_before_there_were_ranges(model: Model) -> None:
     assert " - " in format_features(report)
 
 
-def test_formats_agree(model: Model, gold: Labelled) -> None:
+def test_formats_agree(model: Model, gold: LabelledPairs) -> None:
     report = describe_model(model, gold)
     found = features_to_dict(report)
     text = format_features(report)
@@ -126,6 +126,6 @@ def test_formats_agree(model: Model, gold: Labelled) -> None:
     assert "without" not in format_features(describe_model(model))
 
 
-def test_what_cannot_be_described(model: Model, gold: Labelled) -> None:
+def test_what_cannot_be_described(model: Model, gold: LabelledPairs) -> None:
     with pytest.raises(AlignerError, match="1 files of other aligners"):
         describe_model(model, replace(gold, others=()))

@@ -49,5 +49,5 @@ def test_records_are_the_connected_words(
 
 
 def test_links_that_a_later_one_connects_are_one_record() -> None:
-    (record,) = written([PairLinks(frozenset({(0, 0), (1, 1), (0, 1)}), frozenset())])["records"]
+    (record,) = written([PairLinks(frozenset({(0, 0), (1, 1), (0, 1)}))])["records"]
     assert record["source"] == record["target"] == ["00000001001", "00000001002"]

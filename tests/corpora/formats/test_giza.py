@@ -37,7 +37,7 @@ def sentence_pairs(draw: st.DrawFn) -> tuple[tuple[str, ...], tuple[str, ...], P
     source, target = (tuple(draw(st.lists(WORD, max_size=6))) for _ in range(2))
     cells = [(i, j) for i in range(len(source)) for j in range(len(target))]
     links = draw(st.frozensets(st.sampled_from(cells))) if cells else frozenset()
-    return source, target, PairLinks(links, frozenset())
+    return source, target, PairLinks(links)
 
 
 def parse(lines: list[bytes]) -> list[A3Pair]:
@@ -133,7 +133,7 @@ def test_a_link_out_of_range_is_told_with_the_line_of_its_pair(tmp_path: Path) -
 
 def test_null_takes_the_target_words_without_a_link() -> None:
     stream = io.BytesIO()
-    links = PairLinks(frozenset({(0, 1), (1, 2)}), frozenset())
+    links = PairLinks(frozenset({(0, 1), (1, 2)}))
     write_a3(stream, [(("small", "house"), ("das", "kleine", "Haus"), links)])
     comment, *rest = stream.getvalue().decode().splitlines()
     assert rest == [line.decode() for line in GOOD[1:]]
@@ -144,7 +144,7 @@ def test_null_links_are_dropped() -> None:
     pair = A3Pair(
         source=("small", "house"),
         target=("das", "kleine", "Haus"),
-        links=PairLinks(frozenset({(0, 1), (1, 2)}), frozenset()),
+        links=PairLinks(frozenset({(0, 1), (1, 2)})),
         line=1,
     )
     assert parse(GOOD) == [pair]
@@ -214,7 +214,7 @@ def test_written_triples_are_read_back(
 
 def test_broken_triples() -> None:
     lines = [b"das Haus", b"the house", b"0-0 1-1", b"ja", b"yes", b"0-zero"]
-    assert next(parse_comtrans(lines, "x")).links == PairLinks(frozenset({(0, 0), (1, 1)}), frozenset())
+    assert next(parse_comtrans(lines, "x")).links == PairLinks(frozenset({(0, 0), (1, 1)}))
     with pytest.raises(CorpusError, match=r"^x:6: '0-zero' is not a link"):
         list(parse_comtrans(lines, "x"))
     with pytest.raises(CorpusError, match=r"^x:5: the file ends inside a pair"):

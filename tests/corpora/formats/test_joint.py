@@ -102,7 +102,8 @@ def test_links_are_read_back(source: list[str], target: list[str], data: st.Data
     found = {"source": source, "target": target, "links": [[j, k, 0.5] for j, k in links], "score": 0.5}
     line = json.dumps(found, ensure_ascii=False).encode(errors="replace")
     assert LINE.fullmatch(line)
-    assert list(parse_jsonl([line], "x")) == [PairLinks(links, frozenset())]
+    scores = dict.fromkeys(links, 0.5)
+    assert list(parse_jsonl([line], "x")) == [PairLinks(links, frozenset(), scores, (source, target))]
 
 
 @pytest.mark.parametrize(
@@ -128,7 +129,7 @@ def test_what_is_no_answer(line: bytes, what: str) -> None:
 
 def test_scores_are_probabilities_where_they_are_wanted() -> None:
     (found,) = parse_jsonl([GOOD], "x", probable=True)
-    assert found == PairLinks(frozenset({(0, 0)}), frozenset(), {(0, 0): 0.5})
+    assert found == PairLinks(frozenset({(0, 0)}), frozenset(), {(0, 0): 0.5}, (["a"], ["x"]))
     for score in (b"0", b"-1", b"2", b"NaN", b'"a"'):
         with pytest.raises(CorpusError, match="no object of tokens and links"):
             list(parse_jsonl([GOOD.replace(b"0.5]]", score + b"]]")], "x", probable=True))

@@ -22,7 +22,7 @@ WORDS = ["a", "“b"], ["x"]
 @pytest.mark.parametrize("scores", [{}, {(0, 0): 0.75, (1, 0): 0.5}])
 def test_columns(scores: dict[tuple[int, int], float]) -> None:
     pairs = [
-        PairLinks(frozenset(), frozenset()), PairLinks(SURE, frozenset(), {(0, 0): 0.75} if scores else {}),
+        PairLinks(frozenset()), PairLinks(SURE, frozenset(), {(0, 0): 0.75} if scores else {}),
         PairLinks(SURE, BOTH - SURE, scores),
     ]  # fmt: skip
     stream = io.BytesIO()
@@ -72,6 +72,6 @@ def test_languages(tmp_path: Path, more: str, languages: tuple[str | None, str |
 def test_languages_are_on_every_line() -> None:
     for languages, there in ((("en", "fr"), True), (("en", None), True), ((None, None), False), (("x", "x"), False)):
         stream = io.BytesIO()
-        write_jsonl(stream, [(*WORDS, PairLinks(SURE, frozenset()))] * 2, languages)
+        write_jsonl(stream, [(*WORDS, PairLinks(SURE))] * 2, languages)
         table = pyarrow.json.read_json(io.BytesIO(stream.getvalue())).to_pydict()
         assert table.get("languages") == ([[*languages]] * 2 if there else None)

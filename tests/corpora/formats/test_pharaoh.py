@@ -34,11 +34,12 @@ def test_what_is_written_is_read_back(
 def test_notations() -> None:
     expected = PairLinks(frozenset({(0, 1), (2, 2)}), frozenset({(1, 0), (3, 0)}))
     assert parse_links("0-1 2-2 1?0 3p0", "a", 1) == expected
-    assert parse_links("\t3p0  1?0\t2-2:0.83 0-1:-1.5e-07 ", "a", 1) == expected
+    scored = parse_links("\t3p0  1?0\t2-2:0.83 0-1:-1.5e-07 ", "a", 1)
+    assert scored == expected._replace(scores={(2, 2): 0.83, (0, 1): -1.5e-07})
     assert parse_links("1-2 3-3 2?1 4p1", "a", 1, base=1) == expected
     assert parse_links("   ", "a", 1) == NO_LINKS
     for line in ("0-0 0?0", "0?0 0-0"):
-        assert parse_links(line, "a", 1) == PairLinks(frozenset({(0, 0)}), frozenset()), "sure wins"
+        assert parse_links(line, "a", 1) == PairLinks(frozenset({(0, 0)})), "sure wins"
     assert parse_links("999999999-0", "a", 1).sure == {(999_999_999, 0)}
 
 
@@ -65,15 +66,15 @@ def test_probabilities_whatever_the_order(links: dict[tuple[int, int], float], r
     random.shuffle(tokens)
     found = parse_links(" ".join(tokens), "a", 1, base, probable=True)
     assert found == PairLinks(frozenset(links), frozenset(), links)
-    assert parse_links(" ".join(tokens), "a", 1, base) == PairLinks(frozenset(links), frozenset())
+    assert parse_links(" ".join(tokens), "a", 1, base) == found
 
 
 def test_decimal_notations() -> None:
     line = "0-0:1 0-1:1.0 0-2:.5 0-3:5e-1 0-4:+0.25 0-5:1. 0-6 1?0:0.5 2-2:0.25 2-2:0.5 3-3 3-3:0.5"
     found = parse_links(line, "a", 1, probable=True)
-    assert [found.probabilities[0, k] for k in range(7)] == [1.0, 1.0, 0.5, 0.5, 0.25, 1.0, 1.0]
-    assert (found.probabilities[1, 0], found.possible) == (0.5, {(1, 0)})
-    assert (found.probabilities[2, 2], found.probabilities[3, 3]) == (0.5, 1.0)  # the greatest of a link given twice
+    assert [found.scores.get((0, k)) for k in range(7)] == [1.0, 1.0, 0.5, 0.5, 0.25, 1.0, None]
+    assert (found.scores[1, 0], found.possible) == (0.5, {(1, 0)})
+    assert (found.scores[2, 2], found.scores[3, 3]) == (0.5, 1.0)  # the greatest of a link given twice
 
 
 @pytest.mark.parametrize("score", ["0", "-0.5", "1.01", "1e-999", "1e9"])
@@ -81,7 +82,7 @@ def test_what_is_no_probability(score: str) -> None:
     with pytest.raises(CorpusError, match=rf"a:7: '0-1:{score}' has no probability \(give i-j:p") as refusal:
         parse_links(f"0-0 0-1:{score}", "a", 7, probable=True)
     assert refusal.value.line == 7
-    assert parse_links(f"0-0 0-1:{score}", "a", 7).probabilities == {}
+    assert parse_links(f"0-0 0-1:{score}", "a", 7).scores == {(0, 1): float(score)}
 
 
 PLACE = st.tuples(st.integers(0, 30), st.integers(0, 30))
@@ -92,7 +93,7 @@ def gather(lines: list[bytes], sentences: range | list[int] | None = None) -> li
 
 
 def sure(*links: tuple[int, int]) -> PairLinks:
-    return PairLinks(frozenset(links), frozenset())
+    return PairLinks(frozenset(links))
 
 
 @given(st.lists(st.tuples(st.frozensets(PLACE), st.frozensets(PLACE)), max_size=5), st.randoms())

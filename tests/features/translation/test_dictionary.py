@@ -199,7 +199,7 @@ def test_five_hundred_entries_on_japanese(
         file = tmp_path / "entries"
         file.write_text("".join(f"{source}\t{target}\n" for source, target in chosen), "utf-8")
         found = align(bitext, settings=AlignSettings(dictionary=(str(file),) if chosen else ()))
-        return 100 * error_rate(links.take(half), found.to_links().take(half))
+        return 100 * error_rate(links.take(half), found.links.take(half))
 
     rng = np.random.default_rng(0)
     every = sorted(entries)
@@ -221,4 +221,4 @@ def test_a_large_dictionary_is_not_a_large_text(
     priors = read_priors(None, [file], NORMALIZERS, bitext, whole=True)
     assert usual_settings(bitext, priors) == usual_settings(bitext)
     alone, found = (align(bitext, settings=AlignSettings(dictionary=given)) for given in ((), (str(file),)))
-    assert error_rate(links, found.to_links()) < error_rate(links, alone.to_links()) + 0.005
+    assert error_rate(links, found.links) < error_rate(links, alone.links) + 0.005

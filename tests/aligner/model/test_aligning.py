@@ -14,20 +14,14 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from aligner.errors import AlignerError
+from aligner.model.aligning import LinksFile, align, parts_arriving, parts_of_text
 from aligner.model.model import Model
-from aligner.model.streaming import (
-    FORMATS,
-    LinksFile,
-    align_arriving,
-    align_lines,
-    check_corpus,
-    read_again,
-    rereadable,
-)
+from aligner.model.written import FORMATS
 from corpora.alignment import PairLinks
 from corpora.corpus import Corpus
 from corpora.errors import CorpusError
 from corpora.readers import open_corpus, open_texts
+from corpora.rereading import check_corpus, read_again, rereadable
 from corpora.skipping import Skipping
 
 BOM = b"\xef\xbb\xbf"
@@ -97,23 +91,24 @@ def arriving_lines(
     skipping: Skipping = Skipping(),  # noqa: B008 - frozen
 ) -> Iterator[bytes]:
     """The formatted lines of what arrives."""
-    for part in align_arriving(model, open_corpus("-"), stream, links, iter, skipping):
-        yield FORMATS[format_](model.normalizers, *part)
+    for part in parts_arriving(open_corpus("-"), model.builder, stream, links, skipping=skipping):
+        for found in align([part], model):
+            yield FORMATS[format_](*found, model.normalizers, (None, None))
 
 
 def align_corpus(
     model: Model, corpus: Corpus, format_: str, links: Sequence[LinksFile] = (), pairs: int = 0
 ) -> Iterator[bytes]:
     """The formatted lines of a corpus of which so many pairs were read before."""
-    for part in align_lines(model, corpus, read_again(corpus, pairs), links):
-        yield FORMATS[format_](model.normalizers, *part)
+    for found in align(parts_of_text(corpus, model.builder, read_again(corpus, pairs), links), model):
+        yield FORMATS[format_](*found, model.normalizers, (None, None))
 
 
 @pytest.mark.parametrize("at_once", [1, 7, 10_000])
 def test_every_way_of_reading_gives_the_same_lines(
     model: Model, texts: list[tuple[str, str]], files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, at_once: int
 ) -> None:
-    monkeypatch.setattr("aligner.model.streaming.PAIRS_AT_ONCE", at_once)
+    monkeypatch.setattr("aligner.model.aligning.PAIRS_AT_ONCE", at_once)
     answers, corpus = expected(model, texts), open_texts(*files)
     assert check_corpus(corpus) == len(texts)
     assert answers[9] == ""
@@ -267,7 +262,7 @@ def test_what_comes_through_a_pipe_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_
 
 
 def test_links_of_another_aligner(linked: Model, sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("aligner.model.streaming.PAIRS_AT_ONCE", 5)
+    monkeypatch.setattr("aligner.model.aligning.PAIRS_AT_ONCE", 5)
     model = linked
     corpus = open_corpus(str(sample / "test"))
     links = list(corpus.links())
@@ -281,7 +276,7 @@ def test_links_of_another_aligner(linked: Model, sample: Path, monkeypatch: pyte
     pieces = [joint(lines[:10]), joint(lines[10:13]), joint(lines[13:])]
     assert lines_of(arriving_lines(model, arriving(pieces), "pharaoh", [LinksFile("l", iter(links))])) == expected
 
-    far, longer = PairLinks(frozenset({(900, 0)}), frozenset()), [*links, links[0]]
+    far, longer = PairLinks(frozenset({(900, 0)})), [*links, links[0]]
     for wrong, line in (([*links[:12], far, *links[13:]], 13), (longer, len(links) + 1)):
         with pytest.raises(CorpusError) as caught:
             list(arriving_lines(model, arriving(pieces), "pharaoh", [LinksFile("l", iter(wrong))]))
@@ -290,10 +285,10 @@ def test_links_of_another_aligner(linked: Model, sample: Path, monkeypatch: pyte
     def short() -> Iterator[PairLinks]:
         return iter(links[:12])
 
-    for align in (
+    for ending in (
         lambda: list(align_corpus(model, corpus, "pharaoh", [LinksFile("l", short())])),
         lambda: list(arriving_lines(model, arriving(pieces), "pharaoh", [LinksFile("l", short())])),
         lambda: list(align_corpus(model, corpus, "pharaoh")),
     ):
         with pytest.raises(AlignerError, match=r"links end here|files of other"):
-            align()
+            ending()
