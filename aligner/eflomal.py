@@ -21,10 +21,10 @@ from aligner.model.decoding import Alignments
 from aligner.model.settings import AlignSettings
 from aligner.model.unsupervised import ByPosteriors, estimate
 from aligner.progress import progress_bar
-from corpora.alignment import check_range
 from corpora.bitext import Bitext, BitextBuilder, Text
 from corpora.files import StrPath, spill_file, write_atomically
 from corpora.formats.pharaoh import parse_links
+from corpora.links import check_range
 from corpora.normalize import SPACE, Normalizer
 from corpora.ragged import F64
 from corpora.symmetrize import DIRECTIONS

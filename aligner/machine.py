@@ -18,10 +18,10 @@ from aligner.model.default import default_model
 from aligner.model.model import Model, load
 from aligner.model.operating_point import fitting_offset
 from aligner.progress import Progress, tell_passes
-from corpora.alignment import Links
 from corpora.bitext import Bitext, BitextBuilder
 from corpora.files import StrPath
 from corpora.link_counts import NULL
+from corpora.links import Links
 from corpora.normalize import Normalizer
 from corpora.skipping import MAX_LENGTH
 from corpora.threads import shared_property

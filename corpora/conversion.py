@@ -8,13 +8,13 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import BinaryIO
 
-from corpora.alignment import PairLinks, WordPair
 from corpora.corpus import Corpus, TextLine
 from corpora.encodings import marked
 from corpora.errors import CorpusError, counted
 from corpora.files import StrPath
 from corpora.formats import Format
 from corpora.link_files import LINK_FORMATS, WRITTEN_FORMATS, LinkStream, known_format, open_links
+from corpora.links import PairLinks, WordPair
 from corpora.paths import LINK_SUFFIXES, is_stream, plain_name
 from corpora.readers import open_corpus, open_pairs
 from corpora.reading import AS_IT_IS, Reading
@@ -57,7 +57,7 @@ def convert(
             if not is_stream(source) and form_of(source).name == "text":
                 raise CorpusError(source, 0, "is text without links", hint="align it first, and give it as `text`")
             raise CorpusError(source, 0, f"holds links only, but {to} contains the text", hint="give it as `text`")
-        corpus.rereadable()
+        corpus.refuse_pipes()
     links: Iterable[PairLinks]
     if text is None and corpus is not None and given is None and _own_text(source) is None:
         links = opened = corpus.links()

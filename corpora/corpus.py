@@ -14,7 +14,7 @@ from corpora.files import StrPath
 from corpora.formats.joint import Parser, parse_joints
 from corpora.link_files import LinkStream
 from corpora.normalize import Normalizers
-from corpora.paths import is_stream, plain_name, refuse_stream
+from corpora.paths import OF_ALIGNERS, is_stream, plain_name, refuse_stream
 from corpora.threads import usable_memory
 
 BYTES_A_WORD_PAIR = 185  # about, of a source word with a target word, while their sentences are aligned by weights
@@ -41,6 +41,7 @@ class Corpus:
     _links_file: StrPath | None = None  # beside the text, or of the other direction
     _target_shift: int = 0  # lines from a source sentence to its target sentence in the same file
     parse: Parser = parse_joints  # of lines, where source and target are on one
+    is_kept: bool = False  # in a spill file, see `corpora.rereading`
     _count: Callable[[], int] | None = None  # its pairs unseen; then `texts` takes a number of them to pass over unseen
 
     @property
@@ -61,18 +62,14 @@ class Corpus:
     def has_labels(self) -> bool:
         """Whether it has links that count as hand-made: their file is not named as aligners' links are."""
         suffix = plain_name(self._links_file or "").rpartition(".")[2]
-        return self.has_links and suffix not in (
-            "links",
-            "align",
-            "pharaoh",
-        )  # as what `aligner align` writes is named, too
+        return self.has_links and suffix not in OF_ALIGNERS
 
     @property
     def can_be_read_twice(self) -> bool:
-        """Whether its text is in files, not in standard input or pipes."""
-        return not (is_stream(self.source_file) or is_stream(self.target_file))
+        """Whether its text is in files, not in standard input or pipes, or was kept."""
+        return self.is_kept or not (is_stream(self.source_file) or is_stream(self.target_file))
 
-    def rereadable(self) -> "Corpus":
+    def refuse_pipes(self) -> "Corpus":
         """Return this corpus, which is to be read more than once.  Raises CorpusError if it comes from a pipe."""
         refuse_stream(self.source_file)
         refuse_stream(self.target_file)
@@ -103,7 +100,7 @@ class Corpus:
 
         Raises CorpusError if the corpus can be read only once, or has no pair.
         """
-        self.rereadable()
+        self.refuse_pipes()
         pairs = sum(1 for _ in self.texts()) if self._count is None else self._count()
         if pairs == 0:
             raise EmptyCorpus(self.source_file)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from corpora.alignment import PairLinks
 from corpora.corpus import Corpus
+from corpora.links import PairLinks
 from corpora.ragged import F64, I64
 
 NULL = "NULL"

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from itertools import chain, islice, zip_longest
 from pathlib import Path
 
-from corpora.alignment import Links, PairLinks, check_range
 from corpora.errors import CorpusError, counted
 from corpora.files import StrPath, read_lines
 from corpora.formats import Format
+from corpora.links import Links, PairLinks, check_range
 from corpora.paths import HEAD_LINES
 from corpora.recognize import FORMATS, form_of, links_format
 

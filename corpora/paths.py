@@ -12,6 +12,7 @@ from corpora.files import PACKINGS, StrPath, read_lines
 
 HEAD_LINES = 30
 LINK_SUFFIXES = ("wa", "giza", "links", "align", "talp", "naacl", "pharaoh")
+OF_ALIGNERS = "links", "align", "pharaoh"  # so what `aligner align` writes is named, too
 _NO_LANGUAGE = (  # ends of names that look like codes of languages: where one is, it can be chosen
     "bak|bin|cfg|cpp|csv|dat|db|doc|err|fwd|gz|htm|ids|idx|ini|jpg|js|lck|log|md|np[yz]|old|out|pdf|pid|pkl|png|py|rev|rs|"
     "sql|svg|swp|tab|tar|tbx|tex|tgz|tmp|tmx|tsv|txt|wal|xlf|xls|xml|yml|zip"

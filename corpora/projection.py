@@ -11,13 +11,13 @@ from dataclasses import replace
 from itertools import tee, zip_longest
 from typing import NamedTuple, TypeVar
 
-from corpora.alignment import Link, PairLinks
 from corpora.errors import CorpusError, counted, quoted, utf8
 from corpora.files import StrPath, read_lines
 from corpora.formats.conll import DEPREL, FEATS, HEAD, UPOS, Sentence
 from corpora.formats.spans import Labelled, Mark, place_of, words_of
 from corpora.labelled import kind_of_labels, read_labelled
 from corpora.link_files import open_links
+from corpora.links import Link, PairLinks
 from corpora.paths import is_stream
 from corpora.readers import is_table, open_corpus
 from corpora.reading import AS_IT_IS, Reading

@@ -8,7 +8,6 @@ from functools import partial
 from itertools import islice, zip_longest
 from pathlib import Path
 
-from corpora.alignment import PairLinks
 from corpora.corpus import Corpus, Languages, TextLine, word_counts
 from corpora.errors import CorpusError, EmptyCorpus, quoted
 from corpora.files import StrPath, count_lines, read_lines
@@ -22,6 +21,7 @@ from corpora.formats.sheets import Sheet
 from corpora.formats.tabular import table_opener
 from corpora.formats.units import kind_of_units
 from corpora.link_files import LinkStream, open_links
+from corpora.links import PairLinks
 from corpora.parallel import Files, count_lines_of, ends_sooner, side_by_side, without_markup
 from corpora.paths import head, is_stream, language_of, only_prefix, prefixes
 from corpora.reading import AS_IT_IS, Reading

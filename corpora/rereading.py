@@ -50,7 +50,7 @@ def spilled(corpus: Corpus) -> Corpus:
         lines = read()
         return zip(map(int, lines), lines, lines, strict=True)
 
-    return replace(corpus, texts=texts)
+    return replace(corpus, texts=texts, is_kept=True)
 
 
 def read_again(corpus: Corpus, pairs: int) -> Iterator[TextLine]:

@@ -7,7 +7,7 @@ from math import log
 import numpy as np
 import numpy.typing as npt
 
-from corpora.alignment import Link
+from corpora.links import Link
 from corpora.ragged import I64
 
 FAULTS = "no translation", "no links", "same text", "numbers", "length"

@@ -7,7 +7,7 @@ fast_align's atools.
 import heapq
 from collections.abc import Set
 
-from corpora.alignment import Link
+from corpora.links import Link
 
 ALIASES = {"intersect": "intersection", "gd": "grow-diag", "gdf": "grow-diag-final", "gdfa": "grow-diag-final-and"}
 DIRECTIONS = ("forward", "reverse")

@@ -15,7 +15,7 @@ from itertools import chain, combinations
 from os.path import commonprefix
 from typing import NamedTuple
 
-from corpora.alignment import Link
+from corpora.links import Link
 
 Pair = tuple[Sequence[str], Sequence[str], Collection[Link]]  # words of both sides, and links
 Phrase = tuple[str, ...]

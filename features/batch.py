@@ -6,8 +6,8 @@ from itertools import repeat
 
 import numpy as np
 
-from corpora.alignment import Links
 from corpora.bitext import Bitext, Text
+from corpora.links import Links
 from corpora.ragged import F32, F64, I32, I64, Lists
 from features.candidates import LEAST, LEAST_DICE, collect, find_links, mark_likely
 from features.statistics import CorpusStatistics

@@ -3,8 +3,8 @@
 import numpy as np
 
 from corpora import SettingError
-from corpora.alignment import Links
 from corpora.compiled import MAXIMA, compiled
+from corpora.links import Links
 from corpora.ragged import F32, I64, Bools, Lists
 from features.word_pairs import Pairs
 

@@ -10,8 +10,8 @@ from types import ModuleType
 import numpy as np
 
 from corpora import SettingError
-from corpora.alignment import Links
 from corpora.bitext import Bitext
+from corpora.links import Links
 from corpora.ragged import Lists
 from corpora.threads import map_threads
 from features.batch import EdgeBatch, EncodedText

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gold import F64, Labelled, Learnt, View
 
     from aligner.evaluation.comparison import Evaluation
-    from corpora.alignment import Links
+    from corpora.links import Links
     from features.statistics import CorpusStatistics
 
 PAGE = "docs/accuracy.md"

@@ -26,7 +26,7 @@ def main() -> None:
 
     import aligner.model.default as shipped
     from aligner.model.operating_point import offset_of
-    from corpora.alignment import Links
+    from corpora.links import Links
     from features.extractor import FeatureSet
 
     known = views(asked.data, MOST)

@@ -19,7 +19,7 @@ def main() -> None:
     from gold import decode_with, shipped_weights, view
     from gold_sets import DEV_SETS, GERMAN, GOLD_SETS, TURKISH, WIKIPEDIA
 
-    from corpora.alignment import Links
+    from corpora.links import Links
     from features.candidates import count_unlisted
     from features.extractor import FeatureSet
 

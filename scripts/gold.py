@@ -28,10 +28,10 @@ from aligner.solvers import Stop, solve
 from aligner.solvers.newton import Newton
 from aligner.training.cross_validate import cross_validate, edge_weights
 from aligner.training.settings import LOSSES, LearnSettings, plan
-from corpora.alignment import Links
 from corpora.bitext import Bitext, BitextBuilder, Text, read_bitext
 from corpora.corpus import Corpus
 from corpora.link_files import read_links
+from corpora.links import Links
 from corpora.normalize import Normalizer
 from corpora.readers import open_corpus
 from features.extractor import FeatureSet, with_words

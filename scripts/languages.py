@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gold import View
     from gold_sets import GoldSet
 
-    from corpora.alignment import Links
+    from corpora.links import Links
     from corpora.ragged import I64
 
 MOST = 25_000

@@ -20,7 +20,7 @@ def main() -> None:
     write = parser_of(__doc__).parse_args().write
     import aligner
     from aligner.model.scoring import score_table
-    from corpora.alignment import Links
+    from corpora.links import Links
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # without labels the model has the default weights, as it should here

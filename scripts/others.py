@@ -11,7 +11,7 @@ from tables import markdown, publish
 
 from aligner.model.consensus import combine
 from aligner.model.default import default_weights
-from corpora.alignment import Links, PairLinks
+from corpora.links import Links, PairLinks
 from features.extractor import FeatureSet
 from features.families.links import numbered
 

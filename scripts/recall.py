@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from gold import Labelled
 
-    from corpora.alignment import Links
+    from corpora.links import Links
 
     F64 = npt.NDArray[np.float64]
 

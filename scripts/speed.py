@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 from tables import ROOT, markdown, parser_of, publish, with_interval
 
 if TYPE_CHECKING:
-    from corpora.alignment import Links
+    from corpora.links import Links
 
 PAGE, README = "docs/speed.md", "README.md"
 COUNTS = "bias,association,position,orthography,competition,neighbours"
@@ -66,7 +66,7 @@ class Run:
 
 def write_text(data: Path, pairs: int, folder: Path) -> Text:
     """The first pairs of the Hansards, then gold-train, gold-trial and gold-dev, whose links are kept."""
-    from corpora.alignment import Links
+    from corpora.links import Links
     from corpora.readers import open_corpus
 
     hansards = data / "hansards"
@@ -123,8 +123,8 @@ def best_links(text: Text, *outputs: Path, error: Callable[[Links], float] | Non
     """
     from gold import aer
 
-    from corpora.alignment import Links, PairLinks
     from corpora.formats.pharaoh import parse_pharaoh
+    from corpora.links import Links, PairLinks
     from corpora.symmetrize import METHODS, symmetrize
 
     read = []

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from aligner.model.calibration import Calibration
     from aligner.model.decoding import Alignments
-    from corpora.alignment import Links
+    from corpora.links import Links
 
 
 def main() -> None:
@@ -35,7 +35,7 @@ def main() -> None:
     from gold_sets import GERMAN, TURKISH, WIKIPEDIA
 
     from aligner.model.calibration import Calibration
-    from corpora.alignment import Links
+    from corpora.links import Links
 
     seen = views(options.data, 100_000)
     judged = [Judged.of(one, default_weights(seen, one.gold)) for one in seen]

@@ -27,7 +27,7 @@ from tables import markdown, parser_of, publish
 if TYPE_CHECKING:
     from gold import F64, View
 
-    from corpora.alignment import Links
+    from corpora.links import Links
     from corpora.ragged import Lists
 
 PAGE = "docs/accuracy.md"
@@ -253,7 +253,7 @@ def of_consensus(sets: Sequence[Judged]) -> tuple[F64, list[list[Any]]]:
 
 def by_votes(systems: Sequence[Links]) -> Iterator[Links]:
     """The links that more than half of the systems have, and grow-diag-final-and of one after the other."""
-    from corpora.alignment import Links
+    from corpora.links import Links
     from corpora.symmetrize import symmetrize
 
     rows = [[pair.sure | pair.possible for pair in row] for row in zip(*systems, strict=True)]

@@ -13,7 +13,7 @@ import pytest
 from aligner.losses.capacity import Fertility
 from aligner.losses.hinge import Costs, MatchingProblem
 from aligner.matching import best_matchings
-from corpora.alignment import Links, PairLinks
+from corpora.links import Links, PairLinks
 from corpora.ragged import Lists
 from features.table import EdgeTable
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from aligner.evaluation.counts import count, scores
 from aligner.model.model import Model
-from corpora.alignment import Links
 from corpora.bitext import Bitext
 from corpora.corpus import Corpus
+from corpora.links import Links
 from features.translation.model import TranslationModel
 from features.translation.posteriors import Decoder, Posteriors
 

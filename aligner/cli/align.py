@@ -27,7 +27,7 @@ def align(
     blocks = PartialOutput(output.path, force=output.force) if output.resume else None  # these raise now, if ever
     writers = output.open()
     with progress_bar(output.quiet):
-        from aligner.cli.texts import align_shard, align_text
+        from aligner.cli.align_text import align_shard, align_text
     try:
         if output.cluster is not None:
             from aligner.cli.cluster import align_on_cluster

@@ -63,7 +63,7 @@ def annotate(
         else:
             loaded, _ = open_model(settings)
             corpus = open_for_model(loaded, model, source, target, reading)
-        corpus.rereadable()
+        corpus.refuse_pipes()
         listening = opened.enter_context(listen(HOST, port))
         loaded = model_of_text(corpus, settings, show, tell_fit(quiet)) if model is None else loaded
         session = Session(

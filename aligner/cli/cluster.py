@@ -59,7 +59,7 @@ def align_on_cluster(
     output, model = writer.output, str(settings.model)
     with skipping_pairs(settings) as skipping:
         with spilling_beside(output.path), spill_directory("cluster") as folder, progress_bar(output.quiet) as show:
-            corpus = skipping(open_for_model(load(model), model, source, target, settings.reading).rereadable())
+            corpus = skipping(open_for_model(load(model), model, source, target, settings.reading).refuse_pipes())
             refuse_inputs(output.path, [corpus.source_file, corpus.target_file, model])
             pairs = check_texts(corpus, [])
             if not pairs:

@@ -31,7 +31,7 @@ def combine(
         from corpora.link_files import open_links
         from corpora.readers import open_corpus
 
-        corpus = None if text is None else open_corpus(text, **vars(reading)).rereadable()
+        corpus = None if text is None else open_corpus(text, **vars(reading)).refuse_pipes()
         refuse_inputs(output, [*links, *(() if corpus is None else corpus.files)])
         lengths = [None if corpus is None else corpus.lengths() for _ in links]
         streams = [open_links(file, lengths=one, probable=True) for file, one in zip(links, lengths, strict=True)]

@@ -90,7 +90,7 @@ def fast_align(
         stream.writelines(line.encode() for line in lines)
 
     with progress_bar(quiet):
-        from aligner.cli.texts import align_text
+        from aligner.cli.align_text import align_text
     with ExitStack() as until_written:
         on_statistics = ignore if table is None else write_table
         align_text(text, None, settings, Output(quiet=quiet).open(), on_statistics=on_statistics)

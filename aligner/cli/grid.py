@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
-from corpora.alignment import Link, PairLinks
+from corpora.links import Link, PairLinks
 
 SHAPES = "■ link; with gold: ■ right  × wrong  □ missed  ▫ possible, not found"
 COLOURS = "green: 90 % sure or more; yellow: 50 % or more; red: less"

@@ -50,7 +50,7 @@ def lexicon(
         if links is not None or not is_model(source):
             corpus = open_text(source, target, reading)
             if links is not None:
-                corpus = corpus.rereadable()
+                corpus = corpus.refuse_pipes()
                 corpus = corpus.in_tokens(tokenizing(tokens.tokenize, tokens.keep, [corpus]))
         else:
             refuse_idle("with a model (give text and links, or leave it out)", **vars(reading))

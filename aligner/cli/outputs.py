@@ -118,7 +118,7 @@ class Writer:
 
         pairs: their number, if known.  other: the text of `Output.remap`.  languages: of the texts.
         """
-        from aligner.model.written import FORMATS
+        from aligner.model.output_formats import FORMATS
         from corpora.normalize import PLAIN
 
         reuse_memory()

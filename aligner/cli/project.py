@@ -199,7 +199,7 @@ def _project_markup(
             refuse_inputs(
                 one, [*document.files, links, gold, examples, corrected, settings.model, *settings.dictionary]
             )
-        corpus_of(document).rereadable()
+        corpus_of(document).refuse_pipes()
         rows_of, write_unsure = _unsure_to(unsure, document)
         corrections = NO_CORRECTIONS if corrected is None else read_corrections(corrected)
         known = read_examples(examples, settings.reading)

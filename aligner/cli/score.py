@@ -40,7 +40,7 @@ def score(
         refuse_idle("on links (leave LINKS out)", tokenize=settings.tokenize, dictionary=settings.dictionary)
         settings = replace(settings, model=settings.model or "aligner.model")
     with progress_bar(quiet):
-        from aligner.cli.texts import align_text
+        from aligner.cli.align_text import align_text
     if format_ != "worst":
         align_text(source, target, settings, [writer], given=links)
         return

@@ -31,7 +31,7 @@ def show(
 
     texts = source, target if links else None
     links = links or target
-    corpus = open_text(*texts, reading).rereadable()
+    corpus = open_text(*texts, reading).refuse_pipes()
     corpus = corpus.in_tokens(tokenizing(tokens.tokenize, tokens.keep, [corpus]))
     scored = open_links(links, lengths=corpus.lengths(), own_words=True)
     lengths = None if scored.format == "jsonl" else corpus.lengths()

@@ -99,11 +99,11 @@ def terms(
 
         if links is None:
             to_pairs = replace(writer, file=nullcontext(spill))
-            from aligner.cli.texts import align_text
+            from aligner.cli.align_text import align_text
 
             align_text(source, target, settings, [to_pairs])
         else:
-            corpus = corpus.rereadable()
+            corpus = corpus.refuse_pipes()
             corpus = corpus.in_tokens(normalizers)
             found_links = open_links(links, lengths=corpus.lengths())
             write_jsonl(spill, word_pairs(corpus, found_links))

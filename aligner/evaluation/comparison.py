@@ -16,11 +16,11 @@ from aligner._version import __version__
 from aligner.evaluation.counts import Interval, Scores, bootstrap, count, percentile_interval, scores
 from aligner.evaluation.reading import AnyLinks, name_of, read, read_from, reading, short_names, warn_of_bases
 from corpora import SettingError
-from corpora.alignment import FROM_ONE, Links, check_range
 from corpora.corpus import word_counts
 from corpora.errors import CorpusError, counted
 from corpora.files import StrPath
 from corpora.link_files import INDEX_BASES
+from corpora.links import FROM_ONE, Links, check_range
 from corpora.paths import is_stream
 from corpora.ragged import I64
 from corpora.readers import open_corpus

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from corpora.alignment import Links
+from corpora.links import Links
 from corpora.ragged import F64, I64, Bools
 
 Interval = tuple[float, float]

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from corpora import SettingError
-from corpora.alignment import Link, Links
 from corpora.files import StrPath
 from corpora.link_files import INDEX_BASES, open_links, read_links
+from corpora.links import Link, Links
 from corpora.recognize import links_format
 
 AnyLinks = StrPath | Links | Iterable[Iterable[Link]]

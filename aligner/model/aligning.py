@@ -6,12 +6,12 @@ from itertools import islice, repeat
 from typing import BinaryIO, NamedTuple, Protocol
 
 from aligner.model.decoding import Alignments
-from corpora.alignment import Links, PairLinks, check_range
 from corpora.bitext import Bitext, BitextBuilder
 from corpora.corpus import Corpus, TextLine
 from corpora.errors import CorpusError
 from corpora.files import arriving_lines
 from corpora.link_files import kind_of_links, open_links, read_links
+from corpora.links import Links, PairLinks, check_range
 from corpora.threads import map_threads
 
 PAIRS_AT_ONCE = 1 << 15

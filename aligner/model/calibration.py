@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from corpora.alignment import Links
+from corpora.links import Links
 from corpora.ragged import F64
 
 _MOST_BINS = 20

@@ -7,7 +7,7 @@ import numpy as np
 
 from aligner.matching import best_matchings
 from aligner.model.default import default_weights
-from corpora.alignment import Links, PairLinks
+from corpora.links import Links, PairLinks
 from corpora.ragged import F64, Lists
 
 UNANIMOUS = 1000.0

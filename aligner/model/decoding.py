@@ -11,8 +11,8 @@ from aligner.losses.capacity import LinkRewards
 from aligner.losses.edges import Edges
 from aligner.matching import best_matchings
 from aligner.model.scoring import score_table
-from corpora.alignment import Links
 from corpora.errors import counted
+from corpora.links import Links
 from corpora.ragged import F64, I64, Lists
 
 

@@ -12,7 +12,6 @@ from aligner.model.model import Model, load
 from aligner.model.settings import AlignSettings
 from aligner.model.unsupervised import OwnText, align
 from aligner.progress import Progress, ignore
-from corpora.alignment import Link, PairLinks
 from corpora.errors import CorpusError
 from corpora.files import StrPath
 from corpora.inline.carrying import Placed, carry, write
@@ -22,6 +21,7 @@ from corpora.inline.examples import Examples
 from corpora.inline.kinds import Marked, check_kind, read_marked, read_plain
 from corpora.inline.units import read_examples
 from corpora.link_files import open_links
+from corpora.links import Link, PairLinks
 from corpora.normalize import without_tokenizing
 from corpora.rereading import spilled
 from corpora.same_text import compare, shared
@@ -116,7 +116,7 @@ def align_document(
 
     Raises CorpusError on a broken document, or a model that cannot be used.
     """
-    corpus = spilled((skipping or Skipping())(corpus_of(document)).rereadable())  # markup is slow to read
+    corpus = spilled((skipping or Skipping())(corpus_of(document)).refuse_pipes())  # markup is slow to read
     if next(corpus.texts(), None) is None:
         return
     if settings.model is not None:

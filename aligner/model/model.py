@@ -17,11 +17,11 @@ from aligner.model.decoding import Alignment, Alignments, best_alignments
 from aligner.model.file import ModelError, read_model, write_model
 from aligner.model.scoring import score_batch
 from aligner.model.settings import check_offset
-from corpora.alignment import Links
 from corpora.apostrophes import as_option
 from corpora.bitext import Bitext, BitextBuilder
 from corpora.files import StrPath, write_atomically
 from corpora.link_counts import LinkCounts
+from corpora.links import Links
 from corpora.normalize import Normalizer, Normalizers
 from corpora.ragged import F64, Lists
 from features.batch import EdgeBatch, EncodedText

@@ -10,8 +10,8 @@ import numpy as np
 from aligner.losses.edges import Edges
 from aligner.model.model import Model
 from aligner.model.scoring import score_batch, score_table
-from corpora.alignment import Links
 from corpora.bitext import Bitext
+from corpora.links import Links
 from corpora.ragged import F64
 
 PAIRS = 500

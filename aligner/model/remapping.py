@@ -7,9 +7,9 @@ from itertools import chain, islice, product, tee
 import numpy as np
 
 from aligner.model.decoding import Alignment, Alignments
-from corpora.alignment import Link, Links
 from corpora.corpus import Corpus, TextLine
 from corpora.errors import CorpusError
+from corpora.links import Link, Links
 from corpora.normalize import PLAIN, Normalizers
 from corpora.same_text import Sides, compare, shared
 

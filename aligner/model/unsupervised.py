@@ -18,12 +18,12 @@ from aligner.model.model import Model
 from aligner.model.operating_point import fitting_offset
 from aligner.model.settings import THRESHOLD, AlignSettings
 from aligner.progress import Progress, ignore, tell_passes
-from corpora.alignment import Links
 from corpora.apostrophes import tokenizing
 from corpora.bitext import Bitext, BitextBuilder, read_bitext
 from corpora.corpus import Corpus, sample
 from corpora.files import StrPath
 from corpora.link_files import kind_of_links
+from corpora.links import Links
 from corpora.normalize import Normalizer, Normalizers, refuse_links
 from corpora.ragged import Lists
 from corpora.readers import open_text

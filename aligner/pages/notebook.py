@@ -6,7 +6,7 @@ from html import escape
 from typing import Any
 
 from aligner.pages.assets import render
-from corpora.alignment import Link, PairLinks
+from corpora.links import Link, PairLinks
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ from aligner.errors import SettingError
 from aligner.evaluation.comparison import Evaluation, compare
 from aligner.evaluation.reading import short_names
 from aligner.pages.assets import render
-from corpora.alignment import Links, PairLinks
 from corpora.apostrophes import tokenizing
 from corpora.errors import CorpusError, counted
 from corpora.link_files import open_links
+from corpora.links import Links, PairLinks
 from corpora.ragged import F64, Array
 from corpora.readers import open_text
 from corpora.reading import AS_IT_IS, Reading
@@ -88,7 +88,7 @@ def read_pairs(
     if len(systems) > MOST_SYSTEMS:
         raise SettingError(f"{len(systems)} systems are too many for one report (give at most {MOST_SYSTEMS})")
     corpus = open_text(source, target, reading)
-    corpus = corpus.in_tokens(tokenizing(tokenize, keep, [corpus.rereadable()] if tokenize else []))
+    corpus = corpus.in_tokens(tokenizing(tokenize, keep, [corpus.refuse_pipes()] if tokenize else []))
     with_words = next((file for file in systems if links_format(file).objects), None)
     if with_words is None:
         texts = list(corpus.texts())

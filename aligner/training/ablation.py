@@ -9,7 +9,7 @@ from aligner.model.decoding import decode_edges
 from aligner.model.model import Model
 from aligner.progress import ignore
 from aligner.training.inputs import LabelledPairs
-from corpora.alignment import Links
+from corpora.links import Links
 from corpora.ragged import F64
 from features.table import EdgeTable
 

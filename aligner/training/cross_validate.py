@@ -15,7 +15,7 @@ from aligner.model.operating_point import LEARNT_SLOPE, offset_of
 from aligner.progress import ignore
 from aligner.solvers import Result, Status, Stop, TracePoint, solve
 from aligner.training.settings import LabelledProblem, Plan
-from corpora.alignment import Links
+from corpora.links import Links
 from corpora.ragged import F64, I64
 from features.table import DEFAULT_MEMORY
 

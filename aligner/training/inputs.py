@@ -14,12 +14,12 @@ from aligner.errors import SettingError
 from aligner.model.aligning import read_others
 from aligner.progress import Hooks, Progress
 from aligner.training.settings import CountSettings
-from corpora.alignment import Links
 from corpora.bitext import Bitext, read_bitext
 from corpora.corpus import Corpus, sample
 from corpora.errors import CorpusError
 from corpora.files import StrPath
 from corpora.link_files import kind_of_links
+from corpora.links import Links
 from corpora.normalize import Normalizers, refuse_links, without_tokenizing
 from corpora.paths import is_stream
 from corpora.readers import group_corpora, open_corpus

@@ -15,9 +15,9 @@ from aligner.model.settings import AlignSettings, Candidates
 from aligner.solvers import Solver, make_solver
 from aligner.solvers.newton import Newton
 from aligner.solvers.registry import find_solver
-from corpora.alignment import Links
 from corpora.corpus import Languages
 from corpora.errors import counted
+from corpora.links import Links
 from corpora.normalize import PLAIN, Normalizers
 from corpora.reading import Reading
 from corpora.settings import check, same, setting, setting_of_names

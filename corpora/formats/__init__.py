@@ -1,7 +1,7 @@
 """Formats of links and of texts: parser, writer and, at the end of the file, the rows that others ask.
 
 To add one: write its file, and name it in `corpora/recognize.py`.  The formats of ``aligner align`` are in
-`aligner/model/written.py` (FORMATS).
+`aligner/model/output_formats.py` (FORMATS).
 """
 
 from dataclasses import dataclass

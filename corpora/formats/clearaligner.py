@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from typing import BinaryIO
 from uuid import NAMESPACE_OID, uuid5
 
-from corpora.alignment import Link, WordPair
 from corpora.formats import Format
+from corpora.links import Link, WordPair
 
 _MOST_WORDS = 999  # of a sentence
 

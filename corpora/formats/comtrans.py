@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import BinaryIO, NamedTuple
 
-from corpora.alignment import PairLinks, WordPair
 from corpora.encodings import marked
 from corpora.errors import CorpusError
 from corpora.files import StrPath
 from corpora.formats import Format
 from corpora.formats.pharaoh import format_links, is_links, parse_links
+from corpora.links import PairLinks, WordPair
 
 
 class ComtransPair(NamedTuple):

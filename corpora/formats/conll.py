@@ -11,11 +11,11 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import BinaryIO
 
-from corpora.alignment import WordPair
 from corpora.errors import CorpusError, quoted, utf8
 from corpora.files import StrPath, read_lines
 from corpora.formats import Format
 from corpora.left_out import warn_of_left_out
+from corpora.links import WordPair
 
 FORM, UPOS, FEATS, HEAD, DEPREL = 1, 3, 5, 6, 7
 """Columns of CoNLL-U."""

@@ -11,11 +11,11 @@ from heapq import merge
 from itertools import chain, islice, repeat
 from typing import IO, BinaryIO, NamedTuple
 
-from corpora.alignment import NO_LINKS, Link, PairLinks, WordPair
 from corpora.errors import NO_UTF8, CorpusError
 from corpora.files import StrPath, read_lines, spill_file
 from corpora.formats import Format
 from corpora.left_out import warn_of_left_out
+from corpora.links import NO_LINKS, Link, PairLinks, WordPair
 
 COMMENT = re.compile(
     rb"# Sentence pair \(([0-9]{1,18})\) source length ([0-9]{1,9}) target length ([0-9]{1,9})(?:\s.*)?"

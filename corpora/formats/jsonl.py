@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import IO
 
-from corpora.alignment import Link, PairLinks, WordPair, check_range
 from corpora.errors import CorpusError, quoted
 from corpora.files import StrPath
 from corpora.formats import Format
+from corpora.links import Link, PairLinks, WordPair, check_range
 
 Languages = tuple[str | None, str | None]
 

@@ -4,12 +4,12 @@ import re
 from collections.abc import Callable, Iterable
 from typing import BinaryIO
 
-from corpora.alignment import WordPair
 from corpora.errors import CorpusError
 from corpora.files import StrPath
 from corpora.formats.joint import subtags
 from corpora.formats.markup import Place, Texts, one_line, parse
 from corpora.formats.pharaoh import format_links
+from corpora.links import WordPair
 
 SIDES = "source", "target"
 """Elements of XLIFF, and names of languages that a file does not name."""

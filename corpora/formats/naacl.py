@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat
 from typing import BinaryIO
 
-from corpora.alignment import NO_LINKS, Link, PairLinks, check_range
 from corpora.errors import CorpusError, quoted
 from corpora.files import StrPath
 from corpora.formats import Format
 from corpora.formats.pharaoh import NUMBER
+from corpora.links import NO_LINKS, Link, PairLinks, check_range
 
 LINK_LINE = re.compile(rb"\s*([0-9]{1,9})\s+([0-9]{1,9})\s+([0-9]{1,9})(?:\s+([SP]))?(?:\s+(?:" + NUMBER + rb"))?\s*")
 _SENTENCE = re.compile(rb"\s*<s snum=\"?([0-9]{1,18})\"?\s*>(.*)</s>\s*")

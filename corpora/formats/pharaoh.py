@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import BinaryIO
 
-from corpora.alignment import Link, PairLinks
 from corpora.errors import CorpusError, quoted
 from corpora.files import StrPath
 from corpora.formats import Format
+from corpora.links import Link, PairLinks
 from corpora.paths import plain_name
 
 NUMBER = rb"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"

@@ -16,7 +16,6 @@ from typing import IO, Any
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from corpora import SettingError
-from corpora.alignment import WordPair
 from corpora.errors import NO_UTF8, BrokenLine, CorpusError
 from corpora.files import LONGEST_LINE, READ_ERRORS, UTF8_BOM, StrPath, cannot_read, open_bytes, read_lines
 from corpora.formats import Format
@@ -25,6 +24,7 @@ from corpora.formats.joint import Columns, are_numbers, listed, quoted_name
 from corpora.formats.parts import Cell
 from corpora.formats.workbooks import kind_of_workbook, rows_of_workbook
 from corpora.left_out import warn_of_left_out
+from corpora.links import WordPair
 from corpora.paths import plain_name
 
 _SEPARATORS = "\t;,|"

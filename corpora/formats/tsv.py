@@ -3,11 +3,11 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from corpora.alignment import PairLinks
 from corpora.errors import CorpusError, quoted
 from corpora.files import StrPath
 from corpora.formats import Format
 from corpora.formats.pharaoh import parse_links
+from corpora.links import PairLinks
 
 COLUMNS = "target given source", "source given target", "both", "unlinked", "score", "links"
 """Three log probabilities a word, the share of words without a link, the mean score of the links, and ``i-j``."""

@@ -8,7 +8,6 @@ from functools import cache, partial
 from itertools import islice
 from os.path import commonprefix
 
-from corpora.alignment import PairLinks
 from corpora.errors import CorpusError
 from corpora.files import READ_ERRORS, StrPath, open_bytes
 from corpora.formats import Format
@@ -17,6 +16,7 @@ from corpora.formats.markup import Texts, read_units
 from corpora.formats.memories import FORBIDDEN, SIDES, MemoryReader, languages_of_memory, write_tmx
 from corpora.formats.pharaoh import parse_links
 from corpora.left_out import warn_of_left_out
+from corpora.links import PairLinks
 from corpora.paths import is_stream, refuse_stream
 from corpora.threads import shared_property
 

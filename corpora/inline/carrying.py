@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from corpora.alignment import Link
 from corpora.inline.examples import Examples, lower
 from corpora.inline.kinds import Marked, Tag
+from corpora.links import Link
 
 _OUTSIDE = 0.7
 """What a link to a word outside of a span takes from it, as a share of what one to a word inside gives."""

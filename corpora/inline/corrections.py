@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from corpora.alignment import Link
 from corpora.errors import CorpusError
 from corpora.files import StrPath
 from corpora.formats.sheets import Sheet, kind_of_sheet
 from corpora.inline.carrying import Placed, carry
 from corpora.inline.documents import Segment
 from corpora.inline.examples import Examples
+from corpora.links import Link
 
 _PLACE = "pair", "number", "start", "end"
 """Columns of a correction: which segment, from 1, and which of its tags, from 0; characters of the target."""

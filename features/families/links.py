@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from corpora.alignment import Links
+from corpora.links import Links
 from features.batch import EdgeBatch
 from features.candidates import find_links
 from features.table import Matrix

@@ -21,7 +21,7 @@ from features.translation._lattice_kernels import JUMPS, LINKS, Jumps, JumpWeigh
 from features.translation._translation_kernels import Chain, Counts, DirectionCounts, Emissions
 from features.translation.cells import Cells
 from features.translation.counting import THIS_MACHINE, Engine
-from features.translation.lexicon import KINDS, TINY, Classes, Side, build_levels, estimate
+from features.translation.lexicon import KINDS, TINY, Classes, build_levels, estimate
 from features.word_pairs import WORDS_AT_ONCE, Pairs, runs
 
 _FORGETTING = 0.6
@@ -237,21 +237,18 @@ class LexiconTraining:
 
     def emissions(self, found: Parameters) -> Emissions:
         """Probabilities that follow from expected counts."""
-        tables, smoothing = estimate(self.levels, found.counts), self.settings.smoothing
-        sides: list[tuple[F32, F32]] = []
-        for side in ("source", "target"):
-            scale = background = np.ones(1)
-            for level, table in zip(self.levels[::-1], tables[::-1], strict=True):
-                classes: Side = getattr(level, side)
-                scale = scale[classes.parents] * getattr(table, f"{side}_scale")[:-1] * level.weight
-                background = background[classes.parents] * classes.shares
-            sides.append((scale.astype(np.float32), background.astype(np.float32)))
+        scales, backgrounds, smoothing = [np.ones(1)] * 2, [np.ones(1)] * 2, self.settings.smoothing
+        for level, table in zip(self.levels[::-1], estimate(self.levels, found.counts), strict=True):
+            of_level = (level.source, table.source_scale), (level.target, table.target_scale)
+            for side, (classes, scale) in enumerate(of_level):
+                scales[side] = scales[side][classes.parents] * scale[:-1] * level.weight
+                backgrounds[side] = backgrounds[side][classes.parents] * classes.shares
         return Emissions(
-            tables[0].cells,
-            sides[0][0],
-            sides[1][0],
-            sides[0][1],
-            sides[1][1],
+            table.cells,
+            scales[0].astype(np.float32),
+            scales[1].astype(np.float32),
+            backgrounds[0].astype(np.float32),
+            backgrounds[1].astype(np.float32),
             null_emissions(found.reverse.null, self.occurrences[0], smoothing),
             null_emissions(found.forward.null, self.occurrences[1], smoothing),
         )

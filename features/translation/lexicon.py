@@ -12,7 +12,7 @@ with f' the class of f, q_l(f | f') = its share of the class in the text, K_l ps
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
@@ -207,8 +207,8 @@ def build_levels(cells: Cells, classes: Classes, smoothing: float = 1.0) -> list
     return levels
 
 
-def estimate(levels: Sequence[Level], counts: F64) -> list[Table]:
-    """Probabilities of every level, from fine to coarse.
+def estimate(levels: Sequence[Level], counts: F64) -> Iterator[Table]:
+    """Yield the probabilities of every level, from coarse to fine: who keeps but a part has no more in memory.
 
     counts: (C + 1, 1 or 2) expected counts of the finest level, of both directions together or of each.
     """
@@ -216,9 +216,9 @@ def estimate(levels: Sequence[Level], counts: F64) -> list[Table]:
     for level, above in pairwise(levels):
         sums = [np.bincount(level.parents, column, len(above.cells)) for column in totals[-1].T]
         totals.append(np.stack(sums, axis=1))
-    tables: list[Table] = []
     coarser = np.ones((1, 2), np.float32)
-    for level, total in zip(levels[::-1], totals[::-1], strict=True):
+    for level in levels[::-1]:
+        total = totals.pop()
         out = np.empty((len(level.cells) + 1, 2), np.float32)
         source_scale = np.empty(level.cells.n_sources + 1, np.float32)
         target_scale = np.empty(level.cells.n_targets + 1, np.float32)
@@ -226,9 +226,8 @@ def estimate(levels: Sequence[Level], counts: F64) -> list[Table]:
         cells = level.cells.row_offsets, level.cells.targets, total, level.parents, level.likeness
         _smooth(*cells, coarser, *shares, level.weight, out, source_scale, target_scale)
         unseen = level.source.unseen, level.target.unseen
-        tables.append(Table(*cells[:2], out, source_scale, target_scale, *shares, *unseen))
+        yield Table(*cells[:2], out, source_scale, target_scale, *shares, *unseen)
         coarser = out
-    return tables[::-1]
 
 
 @compiled

@@ -148,7 +148,7 @@ class TranslationModel:
         levels = build_levels(found.cells, classes, smoothing)
         null_source = _with_unseen(found.reverse.null, counts[0], smoothing)
         null_target = _with_unseen(found.forward.null, counts[1], smoothing)
-        return self._with_chain(name, estimate(levels, found.counts), null_source, null_target)
+        return self._with_chain(name, [*estimate(levels, found.counts)][::-1], null_source, null_target)
 
     def _with_chain(self, name: str, levels: list[Table], null_source: F32, null_target: F32) -> Tables:
         lexicon, p0 = self.lexicons[name], self.p0 * variant_of(name)[1].p0

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from corpora.alignment import Link, Links, PairLinks
 from corpora.bitext import Bitext
+from corpora.links import Link, Links, PairLinks
 from corpora.ragged import F32, F64, I32, I64
 from corpora.symmetrize import symmetrize
 from features.translation._translation_kernels import infer_both

@@ -15,11 +15,11 @@ from commands import COMMAND, TIMEOUT
 from aligner.evaluation.counts import count
 from aligner.model.consensus import combine
 from corpora import AlignerError, files
-from corpora.alignment import PairLinks
 from corpora.conversion import convert, side_by_side, symmetrize_files
 from corpora.files import count_lines, read_lines
 from corpora.journal import read_journal
 from corpora.link_files import open_links, read_links
+from corpora.links import PairLinks
 from corpora.readers import open_corpus
 from features.translation.priors import parse_priors
 

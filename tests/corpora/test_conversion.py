@@ -16,7 +16,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corpora import SettingError
-from corpora.alignment import NO_LINKS, PairLinks
 from corpora.conversion import convert, format_of, symmetrize_files, transposed, write_text, write_texts
 from corpora.errors import CorpusError
 from corpora.files import read_lines
@@ -25,6 +24,7 @@ from corpora.formats.memories import FORBIDDEN
 from corpora.formats.pharaoh import format_links
 from corpora.formats.sheets import LINK_COLUMNS
 from corpora.link_files import LINK_FORMATS, WRITTEN_FORMATS, open_links, read_links
+from corpora.links import NO_LINKS, PairLinks
 from corpora.readers import open_corpus, open_texts
 from corpora.reading import Reading
 from corpora.symmetrize import METHODS, symmetrize

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpora.alignment import NO_LINKS, Links, PairLinks, check_range
 from corpora.errors import CorpusError
 from corpora.link_files import LINK_FORMATS, open_links, read_links
+from corpora.links import NO_LINKS, Links, PairLinks, check_range
 
 PAIRS = [PairLinks(frozenset({(0, 0), (1, 1)})), NO_LINKS, PairLinks(frozenset({(2, 0)}))]
 LENGTHS = [(2, 2), (1, 1), (3, 1)]

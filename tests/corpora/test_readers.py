@@ -13,10 +13,10 @@ from commands import write
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpora.alignment import NO_LINKS, PairLinks
 from corpora.corpus import BYTES_A_WORD_PAIR, Corpus
 from corpora.errors import BrokenLine, CorpusError
 from corpora.link_files import holds_links
+from corpora.links import NO_LINKS, PairLinks
 from corpora.readers import group_corpora, open_corpus, open_texts
 from corpora.symmetrize import symmetrize
 

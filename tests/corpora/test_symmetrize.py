@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpora.alignment import PairLinks
 from corpora.formats.pharaoh import format_links, parse_links
 from corpora.link_files import open_links
+from corpora.links import PairLinks
 from corpora.symmetrize import METHODS, symmetrize
 
 LinkSet = frozenset[tuple[int, int]]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from corpora.alignment import Links
 from corpora.bitext import Bitext
+from corpora.links import Links
 from features.batch import EdgeBatch, EncodedText
 from features.candidates import count_unlisted
 from features.statistics import CorpusStatistics

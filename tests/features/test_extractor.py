@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from corpora import SettingError
-from corpora.alignment import Links, PairLinks
 from corpora.bitext import Bitext
+from corpora.links import Links, PairLinks
 from features.batch import EDGES_AT_ONCE, EncodedText
 from features.extractor import FAMILIES, FeatureSet
 from features.statistics import CorpusStatistics

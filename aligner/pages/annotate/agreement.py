@@ -7,7 +7,7 @@ import numpy as np
 
 from aligner.evaluation.counts import count, scores
 from aligner.pages.annotate.annotation import Annotation, SourceText
-from corpora.alignment import Link, Links
+from corpora.links import Link, Links
 
 
 @dataclass(frozen=True)

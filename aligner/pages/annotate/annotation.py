@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 from aligner.errors import AlignerError
 from aligner.model.model import Model
-from corpora.alignment import Link, PairLinks, check_range
 from corpora.corpus import Corpus
 from corpora.errors import CorpusError
+from corpora.links import Link, PairLinks, check_range
 
 Status = Literal["open", "accepted", "skipped"]
 

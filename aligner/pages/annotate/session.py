@@ -25,9 +25,9 @@ from aligner.training.figures import early_end, held_out_interval
 from aligner.training.inputs import read_labelled
 from aligner.training.learn import learn
 from aligner.training.settings import CountSettings
-from corpora.alignment import Link
 from corpora.corpus import Corpus
 from corpora.errors import CorpusError, counted
+from corpora.links import Link
 from corpora.readers import open_corpus
 from features.translation.dictionary import Fit
 

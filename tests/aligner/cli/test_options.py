@@ -16,8 +16,8 @@ from commands import COMMAND, invoke
 from aligner.cli import app
 from aligner.cli.outputs import Format
 from aligner.matching import ORACLES
+from aligner.model.output_formats import FORMATS
 from aligner.model.settings import Candidates, Decoding, Symmetrization
-from aligner.model.written import FORMATS
 from aligner.solvers import SOLVERS
 from aligner.training.settings import LOSSES, LossName, OracleName
 from corpora.settings import parse_size

@@ -22,7 +22,7 @@ from aligner.cli import _PANELS
 from aligner.cli.grid import draw_grid
 from aligner.cli.messages import settings_of
 from aligner.model.model import Model, load
-from corpora.alignment import Link, PairLinks
+from corpora.links import Link, PairLinks
 
 EVERY = [
     pytest.param(command, examples, id=command.__name__)

@@ -17,9 +17,9 @@ from aligner.evaluation import comparison, counts
 from aligner.evaluation.comparison import compare
 from aligner.evaluation.counts import bootstrap, count, percentile_interval, scores
 from aligner.evaluation.tables import format_text
-from corpora.alignment import Links, PairLinks
 from corpora.errors import CorpusError
 from corpora.link_files import read_links
+from corpora.links import Links, PairLinks
 
 METRICS = ("aer", "precision", "recall", "f1")
 

@@ -17,8 +17,8 @@ from aligner.evaluation.comparison import Evaluation, compare
 from aligner.evaluation.tables import format_csv, format_json, format_text
 from aligner.solvers import TracePoint
 from aligner.training.figures import format_audit, format_interruption, format_training, summarize_training
-from corpora.alignment import Links, PairLinks
 from corpora.errors import CorpusError
+from corpora.links import Links, PairLinks
 
 METRICS = ("aer", "precision", "recall", "f1")
 

@@ -20,7 +20,7 @@ from aligner.losses.hinge import Costs, Prior
 from aligner.matching.projection import nearest_points
 from aligner.solvers import Status, Stop, solve
 from aligner.solvers.newton import Newton
-from corpora.alignment import Links, PairLinks
+from corpora.links import Links, PairLinks
 from corpora.ragged import Lists, word_offsets
 from features.table import EdgeTable
 

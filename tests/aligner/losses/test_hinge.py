@@ -14,7 +14,7 @@ from aligner.losses.capacity import Fertility
 from aligner.losses.fenchel_young import FenchelYoungProblem
 from aligner.losses.hinge import Costs, MatchingProblem, Prior
 from aligner.matching import best_matchings
-from corpora.alignment import Links, PairLinks
+from corpora.links import Links, PairLinks
 from corpora.ragged import Lists
 from features.table import EdgeTable
 

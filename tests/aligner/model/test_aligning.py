@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from aligner.errors import AlignerError
 from aligner.model.aligning import LinksFile, align, parts_arriving, parts_of_text
 from aligner.model.model import Model
-from aligner.model.written import FORMATS
-from corpora.alignment import PairLinks
+from aligner.model.output_formats import FORMATS
 from corpora.corpus import Corpus
 from corpora.errors import CorpusError
+from corpora.links import PairLinks
 from corpora.readers import open_corpus, open_texts
 from corpora.rereading import check_corpus, read_again, rereadable
 from corpora.skipping import Skipping

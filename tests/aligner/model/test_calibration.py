@@ -21,7 +21,7 @@ from aligner.model.model import Model
 from aligner.training.figures import format_training
 from aligner.training.inputs import read_labelled
 from aligner.training.settings import LearnSettings
-from corpora.alignment import Links, PairLinks
+from corpora.links import Links, PairLinks
 from corpora.readers import open_corpus
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from aligner.model import consensus
 from aligner.model.consensus import combine
 from aligner.model.default import default_weights
-from corpora.alignment import NO_LINKS, Link, PairLinks
+from corpora.links import NO_LINKS, Link, PairLinks
 
 PLACE = st.tuples(st.integers(0, 5), st.integers(0, 5))
 System = list[frozenset[Link]]

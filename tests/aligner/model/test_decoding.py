@@ -16,8 +16,8 @@ from aligner.model import _score_kernels as _kernels
 from aligner.model.decoding import Alignment, Alignments, decode_edges
 from aligner.model.model import Model
 from aligner.model.scoring import exact_weights, score_table
-from corpora.alignment import Links, PairLinks
 from corpora.bitext import Bitext, BitextBuilder
+from corpora.links import Links, PairLinks
 from corpora.normalize import Normalizer
 from corpora.ragged import Lists
 from features.batch import EDGES_AT_ONCE

@@ -17,9 +17,9 @@ from aligner.model.decoding import Alignment, decode_edges
 from aligner.model.default import REWARDS, default_model, default_weights, with_links
 from aligner.model.model import Model
 from aligner.training.train import update_model
-from corpora.alignment import Links
 from corpora.bitext import Bitext, read_bitext
 from corpora.link_files import KINDS, read_links
+from corpora.links import Links
 from corpora.normalize import Normalizer
 from corpora.readers import open_corpus
 from features.extractor import FAMILIES, FeatureSet

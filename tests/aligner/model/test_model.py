@@ -17,10 +17,10 @@ from aligner.model.decoding import Alignment
 from aligner.model.file import ModelError, read_model, write_model
 from aligner.model.model import Model
 from aligner.training.settings import CountSettings, LearnSettings
-from corpora.alignment import Links
 from corpora.corpus import TextLine
 from corpora.errors import CorpusError
 from corpora.link_files import read_links
+from corpora.links import Links
 from corpora.normalize import Normalizer
 from corpora.readers import open_corpus
 from tests.model_files import rewrite

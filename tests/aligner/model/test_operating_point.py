@@ -14,8 +14,8 @@ from aligner.model.operating_point import FURTHEST, SURE, best_threshold, fittin
 from aligner.model.unsupervised import align
 from aligner.training.inputs import LabelledPairs
 from aligner.training.learn import learn
-from corpora.alignment import Links
 from corpora.bitext import Bitext, read_bitext
+from corpora.links import Links
 from corpora.normalize import Normalizer
 from corpora.readers import open_corpus
 from features.statistics import CorpusStatistics

@@ -14,8 +14,8 @@ from commands import write
 
 from aligner.model.decoding import Alignments
 from aligner.model.remapping import Retokenized
-from corpora.alignment import Links
 from corpora.errors import CorpusError
+from corpora.links import Links
 from corpora.normalize import PLAIN
 from corpora.readers import open_texts
 from corpora.same_text import compare, shared, visible

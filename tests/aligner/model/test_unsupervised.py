@@ -20,9 +20,9 @@ from aligner.model.decoding import Alignment
 from aligner.model.settings import AlignSettings, Decoding
 from aligner.model.unsupervised import LEAST_SCORE, ByPosteriors, OwnText, estimate
 from aligner.progress import Progress
-from corpora.alignment import Links, PairLinks
 from corpora.bitext import Bitext, read_bitext
 from corpora.link_files import read_links
+from corpora.links import Links, PairLinks
 from corpora.normalize import Normalizer
 from corpora.readers import open_corpus
 from features.translation.model import TranslationModel

@@ -18,7 +18,7 @@ from aligner.model.decoding import Alignment
 from aligner.pages.assets import bundle, embedded
 from aligner.pages.notebook import Drawing
 from aligner.pages.report import read_pairs, write_page
-from corpora.alignment import PairLinks
+from corpora.links import PairLinks
 
 STATIC = Path(aligner.__file__).parent / "pages" / "static"
 

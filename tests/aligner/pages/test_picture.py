@@ -14,7 +14,7 @@ import pytest
 import aligner
 from aligner.model.decoding import Alignment
 from aligner.pages.notebook import Drawing
-from corpora.alignment import PairLinks
+from corpora.links import PairLinks
 
 pytestmark = pytest.mark.slow
 

@@ -17,8 +17,8 @@ from reports import Systems, assert_accessible, load_axe, write_links
 
 from aligner.evaluation.counts import count, scores
 from aligner.pages.report import read_pairs, write_page
-from corpora.alignment import Links
 from corpora.link_files import read_links
+from corpora.links import Links
 from corpora.suspects import support
 
 pytestmark = pytest.mark.slow

@@ -21,7 +21,7 @@ from aligner.solvers.block import Block
 from aligner.solvers.kernel import KernelBlock
 from aligner.solvers.orders import Cyclic, Permuted, Uniform, Visiting
 from aligner.solvers.steps import DECREASING, Forward
-from corpora.alignment import Links, PairLinks
+from corpora.links import Links, PairLinks
 from corpora.ragged import Lists
 from features.table import EdgeTable
 

@@ -19,7 +19,7 @@ from aligner.solvers.block import Block
 from aligner.solvers.orders import Uniform
 from aligner.solvers.projected_gradient import GradientStep, MarginalState, ProjectedGradient
 from aligner.solvers.saddle import Projection
-from corpora.alignment import Links, PairLinks
+from corpora.links import Links, PairLinks
 from corpora.ragged import Lists
 from features.table import EdgeTable
 

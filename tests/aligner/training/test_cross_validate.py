@@ -20,7 +20,7 @@ from aligner.solvers.block import Block
 from aligner.solvers.records import Audit
 from aligner.training.cross_validate import CrossValidation, FoldFigures, cross_validate
 from aligner.training.settings import Plan
-from corpora.alignment import Links, PairLinks
+from corpora.links import Links, PairLinks
 from corpora.ragged import Lists
 from features.table import EdgeTable
 

@@ -22,8 +22,8 @@ from aligner.training.settings import (
     Plan,
     plan,
 )
-from corpora.alignment import Links
 from corpora.bitext import read_bitext
+from corpora.links import Links
 from corpora.normalize import Normalizer
 from corpora.readers import open_corpus
 from features.extractor import FAMILIES, FeatureSet, with_words

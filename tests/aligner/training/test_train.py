@@ -20,10 +20,10 @@ from aligner.progress import Hooks, Progress
 from aligner.solvers import Status, TracePoint
 from aligner.training.inputs import read_labelled
 from aligner.training.settings import CountSettings, LearnSettings
-from corpora.alignment import Links, PairLinks
 from corpora.corpus import Corpus
 from corpora.errors import CorpusError
 from corpora.link_files import read_links
+from corpora.links import Links, PairLinks
 from corpora.normalize import Normalizer
 from corpora.readers import open_corpus
 from features import extractor

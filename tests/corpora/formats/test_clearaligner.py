@@ -10,8 +10,8 @@ import networkx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpora.alignment import PairLinks
 from corpora.formats.clearaligner import write_clearaligner
+from corpora.links import PairLinks
 
 LINKS = st.frozensets(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=8)
 

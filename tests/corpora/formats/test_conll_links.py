@@ -7,8 +7,8 @@ import io
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpora.alignment import PairLinks
 from corpora.formats.conll import write_conllu
+from corpora.links import PairLinks
 
 words = st.lists(st.text(st.characters(exclude_categories=("Z", "C")), min_size=1, max_size=4), max_size=5)
 

@@ -12,7 +12,6 @@ from commands import write
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpora.alignment import NO_LINKS, PairLinks
 from corpora.conversion import symmetrize_files
 from corpora.errors import CorpusError
 from corpora.formats import giza
@@ -20,6 +19,7 @@ from corpora.formats.comtrans import parse_comtrans, write_comtrans
 from corpora.formats.giza import A3Pair, parse_a3, read_a3, write_a3
 from corpora.left_out import LeftOut
 from corpora.link_files import open_links
+from corpora.links import NO_LINKS, PairLinks
 from corpora.readers import open_corpus
 
 SPACES = " \t\n\r\x0b\x0c"

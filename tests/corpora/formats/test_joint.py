@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpora.alignment import PairLinks
 from corpora.errors import BrokenLine, CorpusError
 from corpora.formats.columns import fields_of
 from corpora.formats.joint import Columns, parse_joints, two_languages
 from corpora.formats.jsonl import LINE, parse_jsonl
+from corpora.links import PairLinks
 from corpora.readers import open_corpus
 
 TEXT = st.text(st.characters(exclude_characters="\t\n", exclude_categories=["Cs"])).map(str.strip)

@@ -9,10 +9,10 @@ from pathlib import Path
 import pyarrow.json
 import pytest
 
-from corpora.alignment import PairLinks
 from corpora.errors import CorpusError
 from corpora.formats.jsonl import write_jsonl
 from corpora.link_files import open_links
+from corpora.links import PairLinks
 from corpora.readers import open_corpus
 
 SURE, BOTH = frozenset({(0, 0)}), frozenset({(0, 0), (1, 0)})

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpora.alignment import NO_LINKS, PairLinks
 from corpora.errors import CorpusError
 from corpora.formats.memories import write_tmx
 from corpora.formats.units import UnitFile, kind_of_units
 from corpora.link_files import open_links
+from corpora.links import NO_LINKS, PairLinks
 from corpora.readers import group_corpora, open_corpus, open_texts
 
 TMX = """<?xml version="1.0" encoding="UTF-8"?>

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpora.alignment import NO_LINKS, PairLinks
 from corpora.errors import CorpusError
 from corpora.formats.naacl import is_marked_up, parse_naacl, parse_sentence, write_naacl
 from corpora.formats.pharaoh import format_links, is_links, parse_links
 from corpora.link_files import open_links
+from corpora.links import NO_LINKS, PairLinks
 
 LINK = st.tuples(st.integers(0, 99_999), st.integers(0, 99_999))
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from corpora.alignment import Links, PairLinks
+from corpora.links import Links, PairLinks
 from corpora.ragged import Lists
 from features.batch import EncodedText
 from features.extractor import FAMILIES, FeatureSet, with_words

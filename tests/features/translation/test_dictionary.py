@@ -12,11 +12,11 @@ import pytest
 from aligner.evaluation.counts import error_rate
 from aligner.model.settings import AlignSettings
 from aligner.model.unsupervised import align
-from corpora.alignment import Links
 from corpora.bitext import Bitext, BitextBuilder, read_bitext
 from corpora.dictionaries import Dictionary, Entry
 from corpora.dictionaries.lines import MOST_WORDS
 from corpora.left_out import LeftOut
+from corpora.links import Links
 from corpora.normalize import Normalizer
 from corpora.readers import open_corpus
 from features.translation.dictionary import COUNT, EXAMPLES, FORM, JUDGED, MOST_ONE, PHRASE, Fit, count_entries

@@ -136,7 +136,7 @@ def test_probabilities_follow_the_formula(bitext: Bitext, agreement: bool) -> No
     n = [np.bincount(t.ids, minlength=len(t.vocabulary)).astype(float) for t in (bitext.source, bitext.target)]
     widths = (None, 5, 3)
     levels = build_levels(cells, Classes.of((es, fs), (n[0], n[1]), widths))
-    tables = estimate(levels, counts)
+    tables = [*estimate(levels, counts)][::-1]
     pairs = [(es[e], fs[f]) for e, f in word_pairs(cells)]
     forward = Reference(dict(zip(pairs, counts[:, 0], strict=False)), Counter(dict(zip(fs, n[1], strict=True))), widths)
     reverse = Reference(
@@ -156,7 +156,8 @@ def test_without_smoothing_probabilities_are_relative_frequencies(bitext: Bitext
     counts = np.random.default_rng(3).random((len(cells) + 1, 2))
     classes = Classes.of((es, fs), (np.ones(len(es)), np.ones(len(fs))), (None, 5, 3))
     levels = build_levels(cells, classes, smoothing=0.0)
-    table = estimate(levels, counts)[0].cells
+    *_, finest = estimate(levels, counts)
+    table = finest.cells
     rows = np.repeat(np.arange(len(es)), np.diff(cells.row_offsets))
     np.testing.assert_allclose(table[:-1, 0], counts[:-1, 0] / np.bincount(rows, counts[:-1, 0])[rows], rtol=1e-5)
     columns = np.bincount(cells.targets, counts[:-1, 1])[cells.targets]

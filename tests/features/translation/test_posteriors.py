@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from whole_texts import posteriors
 
-from corpora.alignment import Link
 from corpora.bitext import Bitext
+from corpora.links import Link
 from corpora.ragged import edge_offsets
 from corpora.symmetrize import symmetrize
 from features.translation.model import TranslationModel

@@ -12,8 +12,8 @@ import pytest
 from whole_texts import posteriors
 
 from aligner.evaluation.counts import count, scores
-from corpora.alignment import Links
 from corpora.bitext import Bitext, BitextBuilder
+from corpora.links import Links
 from corpora.normalize import Normalizer
 from corpora.readers import open_corpus
 from features.translation._lattice_kernels import WINDOW

@@ -14,8 +14,8 @@ from annotating import Site, press, settled
 from commands import run
 
 from aligner.model.model import load
-from corpora.alignment import PairLinks
 from corpora.link_files import read_links
+from corpora.links import PairLinks
 from corpora.readers import open_corpus
 
 pytestmark = pytest.mark.slow

@@ -15,8 +15,8 @@ from shapes import ON_SCREENS, assert_begins_well, assert_fits, screen, write_te
 from aligner.model.model import Model
 from aligner.pages.annotate.annotation import read_text
 from aligner.pages.annotate.session import Session
-from corpora.alignment import Links
 from corpora.link_files import read_links
+from corpora.links import Links
 from corpora.readers import open_texts
 
 pytestmark = pytest.mark.slow

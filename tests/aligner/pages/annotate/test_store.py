@@ -17,9 +17,9 @@ from aligner.evaluation.comparison import evaluate
 from aligner.pages.annotate.agreement import agreement, kappa, merged
 from aligner.pages.annotate.annotation import Annotation, AnnotationError, SourceText
 from aligner.pages.annotate.store import ConflictError, Store
-from corpora.alignment import Links
 from corpora.errors import CorpusError
 from corpora.journal import Journal, read_journal
+from corpora.links import Links
 from corpora.readers import open_corpus
 
 SENTENCES = (("a b c", "x y z"), ("d", "w"), ("a b", "x y"), ("e f g h", "p q r"))

@@ -42,7 +42,12 @@ FORMATS: dict[str, Callable[[Sequence[TextLine], Alignments, Normalizers, Langua
     "jsonl": _jsonl,
     "tsv": _tsv,
 }
-"""Formats of ``align``: ``i-j``; ``i-j:score``; a `pair_object`; and the columns of `corpora.formats.tsv`.
+"""Formats of ``align``, which `aligner.cli.outputs` lists, too.
 
-One line for each pair.  Only jsonl contains the text, and its languages.
+``i-j``; ``i-j:score``; a `pair_object`; and the columns of `corpora.formats.tsv`.
+
+One line for each pair.
 """
+
+WITH_WORDS = {"jsonl"}
+"""Formats that contain the text, and its languages."""

@@ -19,6 +19,7 @@ from aligner.model.acquaintance import Acquaintance
 from aligner.model.aligning import Aligned, Aligner, LinksFile, parts_arriving, parts_of_text
 from aligner.model.aligning import align as align_parts
 from aligner.model.model import Scorer
+from aligner.model.output_formats import WITH_WORDS
 from aligner.model.remapping import Retokenized
 from aligner.model.settings import AlignSettings
 from aligner.model.unsupervised import OwnText
@@ -119,14 +120,14 @@ def _by_model(
         parts = parts_arriving(corpus, loaded.builder, arriving, streams, watched=watched, skipping=skipping)
         pairs, found = None, (one for part in parts for one in align_parts([part], aligner))
     else:
-        corpus, digest = corpus if given else skipping(corpus), hashlib.sha256()
-        pairs = check_texts(corpus, names, digest.update if blocks else len, probable=given is None)
+        probable, digest = given is None, hashlib.sha256()
+        corpus = skipping(corpus) if probable else corpus
+        pairs = check_texts(corpus, names, digest.update if blocks else len, probable=probable)
         if pairs == 0 and not (settings.shard or blocks or given):
             raise EmptyCorpus(source)
         if blocks is not None:
             _take_up(blocks, corpus, model, digest.hexdigest(), settings, output)
             writer = replace(writer, file=blocks.written(), before=blocks.counts, part_ends=blocks.part_ends)
-        probable = given is None
         streams = [LinksFile.open(name, corpus.lengths() if pairs else None, probable=probable) for name in names]
         texts = islice(read_again(corpus, pairs or 0), sum(writer.before[:1]), None)
         found = align_parts(parts_of_text(corpus, loaded.builder, watched(texts), streams), aligner)
@@ -150,7 +151,7 @@ def _by_itself(
     others = [kind_of_links(name)[1] for name in settings.links]
     for path in paths:
         refuse_inputs(path, [corpus.source_file, corpus.target_file, settings.priors, *settings.dictionary, *others])
-    keep = output.format == "jsonl" or output.remap is not None
+    keep = output.format in WITH_WORDS or output.remap is not None
     text = OwnText.of(corpus, settings, keep=keep, on_progress=show, on_dictionary=tell_fit(output.quiet))
     other = open_other_tokens(output.remap, text.corpus or corpus, text.normalizers, paths, settings.reading)
     if not output.quiet:
@@ -166,7 +167,7 @@ def _by_itself(
 
 
 def _tell_of_tokens(normalizers: Normalizers, output: Output) -> None:
-    if any(side.tokenize for side in normalizers) and not (output.quiet or output.remap or output.format == "jsonl"):
+    if any(side.tokenize for side in normalizers) and not (output.quiet or output.remap or output.format in WITH_WORDS):
         kept = f' --keep "{as_option(normalizers)}"' if any(side.keep for side in normalizers) else ""
         say(f"links are of tokens with punctuation split off (show, report and lexicon need --tokenize{kept}, too)")
 
