@@ -27,12 +27,12 @@ def align(
     blocks = PartialOutput(output.path, force=output.force) if output.resume else None  # these raise now, if ever
     writers = output.open()
     with progress_bar(output.quiet):
-        from aligner.cli.align_text import align_shard, align_text
+        from aligner.cli.align_text import align_text
     try:
         if output.cluster is not None:
             from aligner.cli.cluster import align_on_cluster
 
-            align_on_cluster(source, target, settings, writers[0], align_shard)
+            align_on_cluster(source, target, settings, writers[0])
         else:
             align_text(source, target, settings, writers, blocks=blocks)
     except EmptyCorpus as error:

@@ -2,11 +2,12 @@
 
 import shutil
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from aligner.cli.align_text import align_shard
 from aligner.cli.inputs import check_texts, open_for_model
 from aligner.cli.options import skipping_pairs
 from aligner.cli.outputs import Output, Writer
@@ -44,17 +45,8 @@ def _outlive_others() -> None:
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)
 
 
-def align_on_cluster(
-    source: str,
-    target: str | None,
-    settings: AlignSettings,
-    writer: Writer,
-    align_shard: Callable[..., Sequence[int]],
-) -> None:
-    """Let workers align shards of a text, each into a file in a folder beside the output, and join the files.
-
-    align_shard: called by a worker with texts, settings and an output; returns what `Writer.write` does.
-    """
+def align_on_cluster(source: str, target: str | None, settings: AlignSettings, writer: Writer) -> None:
+    """Let workers align shards of a text, each into a file in a folder beside the output, and join the files."""
     _outlive_others()
     output, model = writer.output, str(settings.model)
     with skipping_pairs(settings) as skipping:

@@ -111,8 +111,8 @@ class Writer:
         normalizers: "Normalizers",
         parts: "Iterable[tuple[Sequence[TextLine], Alignments]]",
         pairs: int | None,
-        other: "Retokenized | None" = None,
-        languages: "Languages" = (None, None),
+        other: "Retokenized | None",
+        languages: "Languages",
     ) -> Sequence[int]:
         """Write the links of texts as they are found; returns the pairs, links, words and linked words.
 

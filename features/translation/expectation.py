@@ -21,7 +21,7 @@ from features.translation._lattice_kernels import JUMPS, LINKS, Jumps, JumpWeigh
 from features.translation._translation_kernels import Chain, Counts, DirectionCounts, Emissions
 from features.translation.cells import Cells
 from features.translation.counting import THIS_MACHINE, Engine
-from features.translation.lexicon import KINDS, TINY, Classes, build_levels, estimate
+from features.translation.lexicon import KINDS, TINY, Classes, Level, build_levels, estimate
 from features.word_pairs import WORDS_AT_ONCE, Pairs, runs
 
 _FORGETTING = 0.6
@@ -210,6 +210,7 @@ class LexiconTraining:
     def use(self, cells: Cells) -> None:
         self.cells = cells
         self.text.use(cells)
+        self.levels = list[Level]()  # let go before others are made
         self.levels = build_levels(cells, self.classes, self.settings.smoothing)
 
     def run(self, deadline: float) -> Parameters:
@@ -277,6 +278,7 @@ class LexiconTraining:
         least = self.settings.minimum_count ** (3 - counts.shape[1])
         chosen = (counts[:, 0] >= least) | (counts[:, -1] >= least)
         given_up = max(0.0, float(1.0 - counts[chosen].sum() / max(counts.sum(), TINY)))
+        del counts
         chosen[-1] = True
         if not chosen.all():
             self.counts = self.counts._replace(cells=self.counts.cells[chosen])

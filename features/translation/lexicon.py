@@ -214,8 +214,9 @@ def estimate(levels: Sequence[Level], counts: F64) -> Iterator[Table]:
     """
     totals = [counts[:-1]]
     for level, above in pairwise(levels):
-        sums = [np.bincount(level.parents, column, len(above.cells)) for column in totals[-1].T]
-        totals.append(np.stack(sums, axis=1))
+        totals.append(
+            np.stack([np.bincount(level.parents, column, len(above.cells)) for column in totals[-1].T], axis=1)
+        )
     coarser = np.ones((1, 2), np.float32)
     for level in levels[::-1]:
         total = totals.pop()
@@ -223,10 +224,10 @@ def estimate(levels: Sequence[Level], counts: F64) -> Iterator[Table]:
         source_scale = np.empty(level.cells.n_sources + 1, np.float32)
         target_scale = np.empty(level.cells.n_targets + 1, np.float32)
         shares = level.source.shares, level.target.shares
-        cells = level.cells.row_offsets, level.cells.targets, total, level.parents, level.likeness
-        _smooth(*cells, coarser, *shares, level.weight, out, source_scale, target_scale)
+        cells, given = (level.cells.row_offsets, level.cells.targets), (level.parents, level.likeness, coarser)
+        _smooth(*cells, total, *given, *shares, level.weight, out, source_scale, target_scale)
         unseen = level.source.unseen, level.target.unseen
-        yield Table(*cells[:2], out, source_scale, target_scale, *shares, *unseen)
+        yield Table(*cells, out, source_scale, target_scale, *shares, *unseen)
         coarser = out
 
 
