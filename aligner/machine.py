@@ -172,7 +172,7 @@ class AlignerTrainer(Trainer):  # type: ignore[misc]
         self._stats.train_corpus_size = len(bitext)
         statistics = CorpusStatistics.from_bitext(bitext, on_pass=tell_passes(tell))
         model = default_model(statistics, record={"pairs": len(bitext)})
-        self._trained = model.with_offset(fitting_offset(model, bitext))
+        self._trained = model.with_offset(fitting_offset(model, bitext), of_text=True)
 
     def save(self) -> None:
         if self._trained is None:

@@ -9,7 +9,7 @@ import numpy as np
 from corpora.bitext import Bitext, Text
 from corpora.links import Links
 from corpora.ragged import F32, F64, I32, I64, Lists
-from features.candidates import LEAST, LEAST_DICE, collect, find_links, mark_likely
+from features.candidates import LEAST, LEAST_DICE, LEAST_LINKED, collect, find_links, mark_likely
 from features.statistics import CorpusStatistics
 from features.translation.posteriors import Decoder, PosteriorSet
 from features.word_pairs import Pairs, WordPairs, runs, spread
@@ -49,7 +49,8 @@ class EncodedText:
 
     same_spelling: (V,) the target word with the spelling of each source word, or -1.
     decoder: of posteriors by the translation models, None where no family uses them.
-    others: links of other aligners, which are candidates whatever the signals say.  every: all edges are candidates.
+    others: links of other aligners, which are candidates whatever the signals say.
+    candidates: see `features.candidates.CANDIDATES`.
     """
 
     bitext: Bitext
@@ -59,17 +60,17 @@ class EncodedText:
     same_spelling: I32
     decoder: Decoder | None
     others: tuple[Links, ...] = ()
-    every: bool = False
+    candidates: str = "more"
 
     @classmethod
     def of(
         cls,
         bitext: Bitext,
         statistics: CorpusStatistics,
+        candidates: str = "more",
         *,
         posteriors: bool = True,
         others: Sequence[Links] = (),
-        every: bool = False,
     ) -> "EncodedText":
         """Look up the words of a bitext.
 
@@ -88,7 +89,7 @@ class EncodedText:
             np.fromiter(map(places.get, source.vocabulary.words, repeat(-1)), np.int32, len(source.vocabulary)),
             Decoder(bitext, statistics.translation) if posteriors and statistics.translation else None,
             tuple(others),
-            every,
+            candidates,
         )
 
     def runs(self) -> Iterator[tuple[int, int]]:
@@ -145,14 +146,19 @@ class EdgeBatch:
         dice = np.empty(len(rectangles.of_edge), np.float32)
         spread(dice_of_pairs, rectangles.of_edge, dice)
         soft = dice if models is None else models.hmm.soft
-        if text.every:
+        if text.candidates == "all":
             cells, lists = np.arange(tokens.edge_offsets[-1]), Lists.of_all(tokens.shapes)
             word_pairs, kept = rectangles, np.arange(len(rectangles.source))
         else:
-            highest = dice if models is None else np.maximum(models.hmm.forward, models.hmm.reverse)
-            marks = np.empty(tokens.edge_offsets[-1], np.bool_)
-            least = LEAST_DICE if models is None else LEAST
-            mark_likely(soft, highest, least, tokens, text.same_spelling, marks)
+            if models is not None and text.candidates == "likely":
+                marks = soft > LEAST_LINKED
+                alike = text.same_spelling.take(rectangles.source) == rectangles.target
+                marks |= alike.take(rectangles.of_edge)
+            else:
+                highest = dice if models is None else np.maximum(models.hmm.forward, models.hmm.reverse)
+                marks = np.empty(tokens.edge_offsets[-1], np.bool_)
+                least = LEAST_DICE if models is None else LEAST
+                mark_likely(soft, highest, least, tokens, text.same_spelling, marks)
             for links in text.others:
                 marks[find_links(links, pairs, tokens)[0]] = True
             cells, lists = collect(tokens, marks)

@@ -85,10 +85,15 @@ class FeatureSet:
         wanted = {lexicon for family in self.families for lexicon in getattr(find_family(family), "LEXICONS", ())}
         return tuple(lexicon for lexicon in KINDS if lexicon in wanted)
 
-    def encode(self, bitext: Bitext, statistics: CorpusStatistics, links: Sequence[Links] = ()) -> EncodedText:
-        """A bitext to be cut into batches.  links: of other aligners, one for each of `self.links`."""
-        every = self.candidates == "all"
-        return EncodedText.of(bitext, statistics, posteriors=bool(self.lexicons), others=links, every=every)
+    def encode(
+        self, bitext: Bitext, statistics: CorpusStatistics, links: Sequence[Links] = (), *, to_align: bool = False
+    ) -> EncodedText:
+        """A bitext to be cut into batches.
+
+        links: of other aligners, one for each of `self.links`.  to_align: likely candidates are fewer.
+        """
+        candidates = self.candidates if to_align or self.candidates == "all" else "more"
+        return EncodedText.of(bitext, statistics, candidates, posteriors=bool(self.lexicons), others=links)
 
     def fill(self, batch: EdgeBatch, out: Matrix) -> None:
         """Write the features of the candidates of a batch, (E, d), rounded to the grid."""

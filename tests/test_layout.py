@@ -53,7 +53,7 @@ SLOW = {
 }  # fmt: skip
 LONGEST, LONGEST_TEST = 350, 400
 MOST_PARAMETERS, MOST_OPTIONS = 8, 29
-MOST_TOKENS = {"product": 203_870, "library": 71_190, "tests": 350_470, "scripts": 51_740}
+MOST_TOKENS = {"product": 204_000, "library": 71_190, "tests": 350_700, "scripts": 51_740}
 """Of Python: names, operators, numbers and strings, as packing makes fewer lines of more tokens. These bounds fall; a
 line of docs/decisions.md says for what one was raised, and what left for it.
 """
@@ -244,6 +244,11 @@ def test_only_tables_of_data_are_laid_out_by_hand() -> None:
                 marked -= {one.end_lineno for one in node.decorator_list}
         wrong += [f"{path}:{number}" for number in sorted(marked)]
     assert not wrong
+
+
+def test_no_merge_is_half_done() -> None:
+    for page in (*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")):
+        assert not re.search("^(<{7}|>{7}) ", page.read_text("utf-8"), re.MULTILINE), page
 
 
 def test_the_pages_stay_small() -> None:

@@ -71,9 +71,10 @@ class Model:
             "text_fingerprint": known.get("fingerprint"),
         }
 
-    def with_offset(self, offset: float) -> "Model":
+    def with_offset(self, offset: float, *, of_text: bool = False) -> "Model":
         """The model with a number added to the score of every edge: above 0 there are more links.
 
+        of_text: the offset is that of a text, see `fitting_offset`; with another one above 0 there are more candidates.
         Raises SettingError as `check_offset` does, and AlignerError for a model without ``bias``.
         """
         check_offset(offset)
@@ -82,7 +83,9 @@ class Model:
         weights = self.weights.copy()
         weights[self.features.names.index("bias")] += offset
         calibration = self.calibration and self.calibration.shifted(offset)
-        return replace(self, weights=weights, calibration=calibration)
+        model = replace(self, weights=weights, calibration=calibration)
+        wants_more = offset > 0.0 and not of_text and self.features.candidates == "likely"
+        return model.with_candidates("more") if wants_more else model
 
     def with_candidates(self, candidates: str) -> "Model":
         """The model with other candidates, one of `features.candidates.CANDIDATES`.  Raises SettingError."""
@@ -164,7 +167,7 @@ class Model:
         if given is not None:
             _check_range(bitext, given)
             features = replace(features, candidates="all")
-        text = features.encode(bitext, self.statistics, links)
+        text = features.encode(bitext, self.statistics, links, to_align=True)
         return {run: partial(self._align_batch, text, run, given) for run in text.runs()}
 
     def _align_batch(self, text: EncodedText, run: tuple[int, int], given: Links | None) -> Alignments:

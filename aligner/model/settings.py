@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from corpora.errors import BrokenLine
     from corpora.skipping import Skipping
 
-Candidates = Literal["likely", "all"]
+Candidates = Literal["likely", "more", "all"]
 LongPairs = Literal["empty", "drop", "error"]
 Symmetrization = Literal[
     "forward",

@@ -182,7 +182,7 @@ class OwnText:
         if self.settings.dictionary and len(self.bitext) <= MOST_JUDGED:
             judged = replace(judged, statistics=self._without_dictionary())
         fitting = fitting_offset(judged, self.bitext, self.links)
-        return model.with_offset(fitting).with_offset(self.settings.offset)
+        return model.with_offset(fitting, of_text=True).with_offset(self.settings.offset)
 
     def _without_dictionary(self) -> CorpusStatistics:
         """The statistics that show how far the languages are: with entries the model is surer, at the same distance."""

@@ -104,7 +104,10 @@ def learn(
         default_aer = error_rate(labelled.links, by_default.links)
     if settings.weights == "better" and aer is not None and default_aer is not None and default_aer <= aer:
         default = default_model(statistics, text.normalizers, text.languages, candidates=settings.candidates)
-        model, aer = replace(with_links(default, kinds), rewards=rewards).with_offset(task.offset or 0.0), default_aer
+        model, aer = (
+            replace(with_links(default, kinds), rewards=rewards).with_offset(task.offset or 0.0, of_text=True),
+            default_aer,
+        )
     else:
         calibration = Calibration.fit(right) if calibrated else None
         of_text = statistics, text.normalizers, text.languages, {"version": __version__}

@@ -119,7 +119,7 @@ def case(request: pytest.FixtureRequest) -> Case:
     pairs.append((["1990", ".", "the"], ["le", "1,990", "..."]))
     bitext = build(pairs)
     statistics = with_cooccurrences(counted, 0.0)
-    every = EncodedText.of(bitext, statistics, every=True)
+    every = EncodedText.of(bitext, statistics, "all")
     return Case(counted, bitext, statistics, every.batch(0, len(bitext)))
 
 

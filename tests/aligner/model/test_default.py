@@ -89,6 +89,17 @@ def test_it_aligns_without_labels(sample: Path, text: Bitext, model: Model) -> N
     assert "labelled_pairs" not in model.record
 
 
+def test_more_links_are_found_among_more_candidates(text: Bitext, model: Model) -> None:
+    """Fewer candidates change no score and no link of this text; who wants more links gets the others back."""
+    more, wanting = model.with_candidates("more"), model.with_offset(0.5)
+    assert (model.features.candidates, wanting.features.candidates) == ("likely", "more")
+    assert model.with_offset(0.5, of_text=True).features.candidates == model.with_offset(-0.5).features.candidates
+    assert list(model.align_bitext(text)) == list(more.align_bitext(text))
+    assert list(wanting.align_bitext(text)) == list(more.with_offset(0.5).align_bitext(text))
+    fewer, every = (m.features.encode(text, m.statistics, to_align=True).batch(0, len(text)) for m in (model, more))
+    assert len(fewer.cells) < 0.8 * len(every.cells)
+
+
 def test_candidates_have_all_that_is_linked(text: Bitext, model: Model) -> None:
     every = model.with_candidates("all")
     assert every.features.candidates == "all"
