@@ -51,7 +51,7 @@ def test_an_offset_adds_links_and_leaves_their_probabilities(far: Bitext) -> Non
     model = default_model(CorpusStatistics.from_bitext(far))
     offset = fitting_offset(model, far)
     assert offset > 0.5
-    few, many = model.align_bitext(far), model.with_offset(offset).align_bitext(far)
+    few, many = model.align_bitext(far), model.with_offset(offset, of_text=True).align_bitext(far)
     assert len(many.links.source) > 1.5 * len(few.links.source)
     for one, other in zip(few, many, strict=True):
         probabilities = dict(zip(other.links, other.scores, strict=True))
