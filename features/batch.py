@@ -60,14 +60,14 @@ class EncodedText:
     same_spelling: I32
     decoder: Decoder | None
     others: tuple[Links, ...] = ()
-    candidates: str = "more"
+    candidates: str = "likely"
 
     @classmethod
     def of(
         cls,
         bitext: Bitext,
         statistics: CorpusStatistics,
-        candidates: str = "more",
+        candidates: str = "likely",
         *,
         posteriors: bool = True,
         others: Sequence[Links] = (),
@@ -150,7 +150,7 @@ class EdgeBatch:
             cells, lists = np.arange(tokens.edge_offsets[-1]), Lists.of_all(tokens.shapes)
             word_pairs, kept = rectangles, np.arange(len(rectangles.source))
         else:
-            if models is not None and text.candidates == "likely":
+            if models is not None and text.candidates == "fewer":
                 marks = soft > LEAST_LINKED
                 alike = text.same_spelling.take(rectangles.source) == rectangles.target
                 marks |= alike.take(rectangles.of_edge)

@@ -8,10 +8,9 @@ from corpora.links import Links
 from corpora.ragged import F32, I64, Bools, Lists
 from features.word_pairs import Pairs
 
-CANDIDATES = "likely", "more", "all"
-"""Which edges are candidates: those that `mark_likely` marks, where weights are learnt, as with more; where links are
-found fewer, whose posterior by the HMM is above LEAST_LINKED or whose words are spelt alike; every edge, as a
-reference."""
+CANDIDATES = "fewer", "likely", "all"
+"""Which edges are candidates: those that `mark_likely` marks; fewer, for the default weights, whose posterior by the
+HMM is above LEAST_LINKED or whose words are spelt alike; or every edge, as a reference."""
 
 LEAST_LINKED = 0.003
 """Of links that were found 2 of 171,618 had a smaller posterior."""

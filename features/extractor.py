@@ -90,9 +90,9 @@ class FeatureSet:
     ) -> EncodedText:
         """A bitext to be cut into batches.
 
-        links: of other aligners, one for each of `self.links`.  to_align: likely candidates are fewer.
+        links: of other aligners, one for each of `self.links`.  to_align: or candidates are no fewer than likely ones.
         """
-        candidates = self.candidates if to_align or self.candidates == "all" else "more"
+        candidates = "likely" if self.candidates == "fewer" and not to_align else self.candidates
         return EncodedText.of(bitext, statistics, candidates, posteriors=bool(self.lexicons), others=links)
 
     def fill(self, batch: EdgeBatch, out: Matrix) -> None:

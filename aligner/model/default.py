@@ -62,7 +62,7 @@ def default_model(
     normalizers: Normalizers = PLAIN,
     languages: tuple[str | None, str | None] = (None, None),
     record: Mapping[str, Any] | None = None,
-    candidates: str = "likely",
+    candidates: str = "fewer",
 ) -> Model:
     """A model of a corpus without any label: its own statistics, with translation models, and the default weights.
 

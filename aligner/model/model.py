@@ -84,8 +84,8 @@ class Model:
         weights[self.features.names.index("bias")] += offset
         calibration = self.calibration and self.calibration.shifted(offset)
         model = replace(self, weights=weights, calibration=calibration)
-        wants_more = offset > 0.0 and not of_text and self.features.candidates == "likely"
-        return model.with_candidates("more") if wants_more else model
+        wants_more = offset > 0.0 and not of_text and self.features.candidates == "fewer"
+        return model.with_candidates("likely") if wants_more else model
 
     def with_candidates(self, candidates: str) -> "Model":
         """The model with other candidates, one of `features.candidates.CANDIDATES`.  Raises SettingError."""

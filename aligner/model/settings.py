@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from corpora.errors import BrokenLine
     from corpora.skipping import Skipping
 
-Candidates = Literal["likely", "more", "all"]
+Candidates = Literal["fewer", "likely", "all"]
 LongPairs = Literal["empty", "drop", "error"]
 Symmetrization = Literal[
     "forward",
@@ -138,7 +138,7 @@ class AlignSettings:
     )
     sample: int | None = _data(None, "Of more pairs count a random sample.", least=1, metavar="N", hidden=True)
     seed: int = setting(0, "Seed of the sample.", least=0)
-    candidates: Candidates | None = setting(None, "Word pairs that may be links.", shown="the model's, or likely")
+    candidates: Candidates | None = setting(None, "Word pairs that may be links.", shown="the model's, or fewer")
     null: float = setting(0.2, "Prior probability that a word translates nothing; the higher, the fewer links.")
     iterations: int = setting(1, "Passes of the HMM over the text, for each lexicon.", least=1, most=1000)
     seconds: float = setting(

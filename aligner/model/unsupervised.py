@@ -175,7 +175,7 @@ class OwnText:
     def model(self, statistics: CorpusStatistics) -> Model:
         """The model that aligns the text: statistics of it, and the default weights at the offset that it needs."""
         languages = self.bitext.source.language, self.bitext.target.language
-        candidates = self.settings.candidates or "likely"
+        candidates = self.settings.candidates or "fewer"
         alone = default_model(statistics, self.normalizers, languages, candidates=candidates)
         model = with_links(alone, [kind_of_links(one)[0] for one in self.settings.links])
         judged = model if self.links else alone

@@ -48,7 +48,7 @@ class Training:
 def feature_set(settings: LearnSettings, kinds: Sequence[str] = ()) -> FeatureSet:
     """Return the features of these settings.  kinds: of other aligners' links, see `corpora.link_files.KINDS`."""
     families = tuple(FAMILIES) if settings.families is None else settings.families
-    return FeatureSet(families, numbered(kinds), candidates=settings.candidates)
+    return FeatureSet(families, numbered(kinds), candidates=settings.candidates or "likely")
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +103,7 @@ def learn(
         by_default = decode_edges(task.edges, known, rewards)
         default_aer = error_rate(labelled.links, by_default.links)
     if settings.weights == "better" and aer is not None and default_aer is not None and default_aer <= aer:
-        default = default_model(statistics, text.normalizers, text.languages, candidates=settings.candidates)
+        default = default_model(statistics, text.normalizers, text.languages, candidates=settings.candidates or "fewer")
         model, aer = (
             replace(with_links(default, kinds), rewards=rewards).with_offset(task.offset or 0.0, of_text=True),
             default_aer,

@@ -119,7 +119,9 @@ class LearnSettings:
     families: tuple[str, ...] | None = setting(
         None, "Families of features, F,F,..., see docs/how-it-works.md.", shown="all"
     )
-    candidates: Candidates = setting("likely", "Word pairs that may be links.")
+    candidates: Candidates | None = setting(
+        None, "Word pairs that may be links.", shown="likely; fewer with default weights"
+    )
     words: int | None = setting(
         None,
         "Frequent words of each language with a feature of their own.",

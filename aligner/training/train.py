@@ -83,7 +83,7 @@ def train_on(
     )
     text = replace(count, languages=(bitext.source.language, bitext.target.language))
     if labelled is None:
-        model = default_model(statistics, text.normalizers, text.languages, facts, settings.candidates)
+        model = default_model(statistics, text.normalizers, text.languages, facts, settings.candidates or "fewer")
         return Training(model.with_offset(fitting_offset(model, bitext), of_text=True))
     del bitext, everything  # the largest of what is held, and not needed for what follows
     made = learn(statistics, labelled, settings, text, kinds=inputs.kinds, facts=facts, hooks=hooks)

@@ -179,7 +179,7 @@ def test_long_words_and_sentences(make_bitext: MakeBitext) -> None:
         ({"families": ("bias",), "links": ("1", "1")}, "named twice"),
         ({"families": ("bias",), "words": (("a", "b", "a"), ())}, "named twice"),
         ({"families": ()}, "no features"),
-        ({"candidates": "some"}, "unknown candidates 'some'.*likely, more, all"),
+        ({"candidates": "some"}, "unknown candidates 'some'.*fewer, likely, all"),
     ],
 )
 def test_names_that_cannot_be(features: dict[str, Any], message: str) -> None:

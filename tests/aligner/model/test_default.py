@@ -91,8 +91,8 @@ def test_it_aligns_without_labels(sample: Path, text: Bitext, model: Model) -> N
 
 def test_more_links_are_found_among_more_candidates(text: Bitext, model: Model) -> None:
     """Fewer candidates change no score and no link of this text; who wants more links gets the others back."""
-    more, wanting = model.with_candidates("more"), model.with_offset(0.5)
-    assert (model.features.candidates, wanting.features.candidates) == ("likely", "more")
+    more, wanting = model.with_candidates("likely"), model.with_offset(0.5)
+    assert (model.features.candidates, wanting.features.candidates) == ("fewer", "likely")
     assert model.with_offset(0.5, of_text=True).features.candidates == model.with_offset(-0.5).features.candidates
     assert list(model.align_bitext(text)) == list(more.align_bitext(text))
     assert list(wanting.align_bitext(text)) == list(more.with_offset(0.5).align_bitext(text))
