@@ -132,6 +132,7 @@ class Model:
         words = [list(islice(ids, 3)) for ids in (self.statistics.source_ids, self.statistics.target_ids)]
         for source, target in ((words[0], words[1]), (["\0"], ["\0"]), ([], [])):
             self.align(source, target, [[]] * len(self.features.links))
+        self.with_candidates("likely").align(words[0], words[1], [[]] * len(self.features.links))  # offsets above 0
         most = 2 + max(len(self.rewards.source), len(self.rewards.target))
         best_alignments(np.ones(most * most), Lists.of_all([(most, most)]), self.rewards)  # more than words may have
         return self
