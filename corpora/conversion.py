@@ -70,7 +70,7 @@ def convert(
     links, write = watched(links), row.write
     if corpus is not None and not row.bare:
         if row.languages is not None:
-            names = corpus.source_language, corpus.target_language
+            names = corpus.languages
             if row.languages and (None in names or names[0] == names[1]):
                 names = "x-source", "x-target"  # of private use
             write = partial(write, languages=names[::-1] if transpose else names)

@@ -45,6 +45,10 @@ class Corpus:
     _count: Callable[[], int] | None = None  # its pairs unseen; then `texts` takes a number of them to pass over unseen
 
     @property
+    def languages(self) -> Languages:
+        return self.source_language, self.target_language
+
+    @property
     def has_links(self) -> bool:
         return self._links is not None
 
@@ -71,8 +75,9 @@ class Corpus:
 
     def refuse_pipes(self) -> "Corpus":
         """Return this corpus, which is to be read more than once.  Raises CorpusError if it comes from a pipe."""
-        refuse_stream(self.source_file)
-        refuse_stream(self.target_file)
+        if not self.is_kept:
+            refuse_stream(self.source_file)
+            refuse_stream(self.target_file)
         return self
 
     def lengths(self) -> Iterator[tuple[int, int]]:

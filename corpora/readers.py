@@ -157,7 +157,7 @@ def open_text(source: StrPath, target: StrPath | None = None, reading: Reading =
         return open_corpus(source, **vars(reading))
     reading.refuse_choice()
     found = open_texts(source, target)
-    own = found.source_language, found.target_language
+    own = found.languages
     if reading.swaps(own):
         raise CorpusError(source, 0, f"is {own[0]}", hint="give the two files in the other order")
     return replace(found, source_language=reading.source or own[0], target_language=reading.target or own[1])

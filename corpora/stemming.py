@@ -22,7 +22,7 @@ def stemming(normalizers: Normalizers, corpus: Corpus) -> Normalizers:
     The words of a language that has neither stay whole.
     Raises CorpusError where the languages are not known, SettingError where neither of them has any.
     """
-    languages = [language for language in (corpus.source_language, corpus.target_language) if language]
+    languages = [language for language in corpus.languages if language]
     if len(languages) < 2:
         raise CorpusError(corpus.name, 0, "its languages are not known", hint="give `source` and `target` for `stem`")
     stems = [_stem_of(code_of(language)) for language in languages]

@@ -132,8 +132,7 @@ def _by_model(
         texts = islice(read_again(corpus, pairs or 0), sum(writer.before[:1]), None)
         found = align_parts(parts_of_text(corpus, loaded.builder, watched(texts), streams), aligner)
     other = open_other_tokens(output.remap, corpus, loaded.normalizers, [output.path], settings.reading)
-    languages = corpus.source_language, corpus.target_language
-    return _Text([writer], [found], loaded.normalizers, pairs, other, languages)
+    return _Text([writer], [found], loaded.normalizers, pairs, other, corpus.languages)
 
 
 def _by_itself(
@@ -162,8 +161,7 @@ def _by_itself(
     on_statistics(statistics)
     directions = None, *DIRECTIONS[: len(paths) - 1]
     found = [align_parts(text.parts(), text.aligner(statistics, direction)) for direction in directions]
-    languages = corpus.source_language, corpus.target_language
-    return _Text(writers, found, text.normalizers, text.pairs, other, languages)
+    return _Text(writers, found, text.normalizers, text.pairs, other, corpus.languages)
 
 
 def _tell_of_tokens(normalizers: Normalizers, output: Output) -> None:

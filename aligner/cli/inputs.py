@@ -86,7 +86,7 @@ def open_other_tokens(
     """
     if path is None:
         return None
-    languages = corpus.source_language, corpus.target_language
+    languages = corpus.languages
     if languages[0] == languages[1]:
         languages = None, None
     alike = Path(path).is_file() and Path(path).suffix == Path(corpus.source_file).suffix

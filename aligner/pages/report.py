@@ -107,7 +107,7 @@ def read_pairs(
         read.append(_system(name, stream.format, scored, lengths))
     truth = open_links(gold, lengths=lengths).read() if gold is not None else None
     sides = [a for a, _ in words], [b for _, b in words]
-    languages = corpus.source_language, corpus.target_language
+    languages = corpus.languages
     return ReportedPairs(
         " – ".join(short_names([source, target] if target else [source])),
         languages,

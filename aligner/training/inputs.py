@@ -134,7 +134,7 @@ def open_corpora(corpora: Paths, reading: Reading, hooks: Hooks, like: Sequence[
 def _open_in_order(group: Sequence[str], reading: Reading, like: Sequence[Corpus]) -> Corpus:
     """Open a corpus; if no language is chosen, in the order of the first of `like`, if it has both."""
     found = open_corpus(group, **vars(reading))
-    source, target = found.source_language, found.target_language
+    source, target = found.languages
     turned = [(text.target_language, text.source_language) for text in like[:1]] == [(source, target)]
     return open_corpus(group, source=target, target=source) if turned and reading == AS_IT_IS else found
 

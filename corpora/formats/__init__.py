@@ -23,8 +23,8 @@ class Format:
     lines from a source sentence to its target sentence there.
 
     write(stream, pairs): writes `WordPair`, or links if it is `bare`.  languages: whether `write` takes those of the
-    text, and (True) needs two.  sure_only: possible links cannot be
-    written.  unwritable: what a sentence cannot have, a pattern and a name.
+    text, and (True) needs two.  sure_only: possible links cannot be written.
+    unwritable: what a sentence cannot have, a pattern and a name.
 
     read(path): yields `Labelled` texts, or a `Sentence` for each.  only_spans: whether words cannot have labels.
     write_labels(stream, texts, source, path): writes them, unless they are rows of words; source: of this format, from

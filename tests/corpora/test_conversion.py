@@ -207,7 +207,7 @@ def test_translation_memories_keep_languages_and_links(tmp_path: Path) -> None:
     text, memory = make(tmp_path, links), tmp_path / "t.tmx"
     memory.write_bytes(converted(text, "tmx", reading=Reading("en", "de")))
     corpus = open_corpus(memory)
-    assert (corpus.source_language, corpus.target_language) == ("en", "de")
+    assert corpus.languages == ("en", "de")
     assert [pair[1:] for pair in corpus.texts()] == [pair[:0:-1] for pair in open_corpus(text).texts()]
     assert converted(memory, "pharaoh") == b"0-1 3?2\n\n"
     assert converted(memory, "tmx") == memory.read_bytes()
@@ -219,6 +219,12 @@ def test_translation_memories_keep_languages_and_links(tmp_path: Path) -> None:
         converted(memory, "csv", reading=Reading("de", "en"))
     unnamed = converted(tmp_path / "t.wa", "conllu", text=converted_joint(tmp_path, text))
     assert unnamed.startswith(b"# sent_id = 1/x-source\n")
+
+
+def test_scores_of_any_format_stay(tmp_path: Path) -> None:
+    text, links = make(tmp_path, [NO_LINKS]), tmp_path / "l.talp"
+    links.write_text("1-2:0.25\n")
+    assert b"1,1,de0.0,2,en0.1,0.25,sure" in converted(links, "csv", text=text)
 
 
 def converted_joint(folder: Path, text: Path) -> Path:

@@ -65,7 +65,7 @@ def texts(corpus: Corpus) -> list[tuple[int, bytes, bytes]]:
 
 
 def languages(corpus: Corpus) -> tuple[str | None, str | None]:
-    return corpus.source_language, corpus.target_language
+    return corpus.languages
 
 
 @pytest.mark.parametrize(

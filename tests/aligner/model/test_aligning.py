@@ -259,6 +259,7 @@ def test_what_comes_through_a_pipe_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(piped)))
         corpus = rereadable(open_corpus("-"))
         assert list(corpus.texts()) == list(corpus.texts()) == expected
+        assert rereadable(corpus) is corpus.refuse_pipes() is corpus
 
 
 def test_links_of_another_aligner(linked: Model, sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ from aligner.model.model import Model
 from aligner.training.figures import format_training
 from aligner.training.inputs import read_labelled
 from aligner.training.settings import LearnSettings
-from corpora.links import Links, PairLinks
+from corpora.links import NO_LINKS, Links, PairLinks
 from corpora.readers import open_corpus
 
 
@@ -113,7 +113,7 @@ def test_what_cannot_be_calibrated() -> None:
 
 
 def test_links_are_right_where_gold_has_them() -> None:
-    gold = Links.from_pairs([PairLinks(frozenset({(0, 0)}), frozenset({(1, 1)})), PairLinks(frozenset())])
+    gold = Links.from_pairs([PairLinks(frozenset({(0, 0)}), frozenset({(1, 1)})), NO_LINKS])
     positions = np.array([[0, 0], [0, 1], [1, 1], [0, 0]], np.int32).T
     found = Links(*positions, np.ones(4, np.bool_), np.array([0, 3, 4]), scores=np.array([3.0, 2.0, 1.0, 4.0]))
     links = judged(found, gold)

@@ -30,7 +30,7 @@ def write(
 def test_texts_in_an_archive(tmp_path: Path) -> None:
     path = write(tmp_path, FILES)
     corpus = open_corpus(path)
-    assert (corpus.source_language, corpus.target_language) == ("en", "fr")
+    assert corpus.languages == ("en", "fr")
     assert list(corpus.texts()) == PAIRS
     assert [text for number in (1, 2) for text in corpus.shard(number, 2).texts()] == PAIRS
     assert list(open_corpus(path, source="fr").texts()) == [(n, b, a) for n, a, b in PAIRS]

@@ -12,7 +12,7 @@ import pytest
 from corpora.errors import CorpusError
 from corpora.formats.jsonl import write_jsonl
 from corpora.link_files import open_links
-from corpora.links import PairLinks
+from corpora.links import NO_LINKS, PairLinks
 from corpora.readers import open_corpus
 
 SURE, BOTH = frozenset({(0, 0)}), frozenset({(0, 0), (1, 0)})
@@ -22,7 +22,7 @@ WORDS = ["a", "“b"], ["x"]
 @pytest.mark.parametrize("scores", [{}, {(0, 0): 0.75, (1, 0): 0.5}])
 def test_columns(scores: dict[tuple[int, int], float]) -> None:
     pairs = [
-        PairLinks(frozenset()), PairLinks(SURE, frozenset(), {(0, 0): 0.75} if scores else {}),
+        NO_LINKS, PairLinks(SURE, frozenset(), {(0, 0): 0.75} if scores else {}),
         PairLinks(SURE, BOTH - SURE, scores),
     ]  # fmt: skip
     stream = io.BytesIO()
@@ -59,7 +59,7 @@ LINE = '{"source": ["en"], "target": ["b"], "links": []%s}\n'
 def test_languages(tmp_path: Path, more: str, languages: tuple[str | None, str | None]) -> None:
     (tmp_path / "t").write_text(LINE % more * 2)
     found = open_corpus(tmp_path / "t")
-    assert (found.source_language, found.target_language) == languages
+    assert found.languages == languages
     assert list(found.texts()) == [(1, b"en", b"b"), (2, b"en", b"b")]
     assert open_corpus(tmp_path / "t", source="en").source_language == "en"
     assert open_corpus(tmp_path / "t", target="fr").target_language == "fr"

@@ -94,7 +94,7 @@ def test_units_of_tmx(tmp_path: Path, encoding: str) -> None:
     assert kind_of_units(path) == "TMX"
     assert pairs(path) == EXPECTED
     corpus = open_corpus(path)
-    assert (corpus.source_language, corpus.target_language) == ("en-US", "fr-CA")
+    assert corpus.languages == ("en-US", "fr-CA")
     assert [number for number, _, _ in corpus.texts()] == [1, 2, 3]
     assert list(corpus.shard(2, 3).texts()) == list(corpus.texts())[1:2]
 
@@ -129,7 +129,7 @@ def test_units_of_xliff(tmp_path: Path) -> None:
     assert pairs(one, source="de")[1] == ("Erstens.", "First.")
     assert pairs(two) == [("A tree.", "木です。"), ("Two!", "二つ。")]
     corpus = open_corpus(two)
-    assert (corpus.source_language, corpus.target_language) == ("en", "ja")
+    assert corpus.languages == ("en", "ja")
 
 
 def test_packed_files_and_lists_of_corpora(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from commands import run
 
 from aligner.model.model import load
 from corpora.link_files import read_links
-from corpora.links import PairLinks
+from corpora.links import NO_LINKS, PairLinks
 from corpora.readers import open_corpus
 
 pytestmark = pytest.mark.slow
@@ -239,7 +239,7 @@ def test_two_windows_do_not_overwrite_each_other(visit: Visit, site: Sites) -> N
     assert shown_links(other) == shown_links(one)
     assert not other.locator("#trouble").is_visible()
     press(other, "Delete")
-    assert served.session.store.works[0].links == PairLinks(frozenset())
+    assert served.session.store.works[0].links == NO_LINKS
     press(one, "Enter")
     assert one.locator("#title").inner_text() == "Pair 1", "it does not go on"
     one.get_by_role("button", name="Keep what is here").click()
@@ -266,7 +266,7 @@ def test_what_cannot_be_kept_is_said_and_not_left(visit: Visit, site: Sites, mon
     page.get_by_role("button", name="Try again").click()
     settled(page)
     assert not page.locator("#trouble").is_visible()
-    assert served.session.store.works[0].links == PairLinks(frozenset())
+    assert served.session.store.works[0].links == NO_LINKS
     press(page, "j")
     settled(page, 1)
 
