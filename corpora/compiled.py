@@ -5,11 +5,13 @@ import os
 import re
 import shutil
 import stat
+import sys
 import tempfile
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache, partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,12 @@ _ROOT = Path(__file__).resolve().parent.parent
 _COMPILED = re.compile(rb"^@compiled|^@template|\(NamedTuple\):", re.MULTILINE)
 _CONFIG: Any = nb.config  # mypy does not see its variables
 _EVENTS: Any = numba.core.event
+
+AHEAD = f"numba-{nb.__version__}-{sys.implementation.cache_tag}"
+"""Folder, in the package `aligner_kernels`, of kernels that were compiled ahead by this numba and this Python."""
+_TARGET = "x86-64-v3"
+_TARGET_FEATURES = {"avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"}
+"""The processors that these are for, and what such a one has."""
 
 
 compilations: Any = _EVENTS.RecordingListener()
@@ -55,16 +63,18 @@ def kernel_folder() -> Path | None:
     """The folder that caches the compiled kernels of this version; None where no folder can be written.
 
     In NUMBA_CACHE_DIR, else beside the program or in the user's cache; else, with a warning, in a temporary folder
-    that is this user's alone. Kernels in a folder that can only be read are used, by way of a copy.
+    that is this user's alone. Kernels in a folder that can only be read are used, by way of a copy, and so are those
+    that were compiled ahead.
     """
-    name = f"aligner-kernels-{_version()}"
+    ahead = compiled_ahead()
+    name = f"aligner-kernels-{'' if ahead is None else f'{_TARGET}-'}{kernel_version()}"
     if _CONFIG.CACHE_DIR:
         places = [Path(_CONFIG.CACHE_DIR).absolute()]
     else:
         places = [_ROOT / "corpora" / "__pycache__"]
         with suppress(RuntimeError):  # a user without a home
             places.append(Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser(), "aligner"))
-    filled: list[Path] = []
+    filled = [] if ahead is None else [ahead]
     for folder in (place / name for place in places):
         with suppress(OSError):
             return _ready(folder, filled)
@@ -84,7 +94,35 @@ def kept_kernels() -> int:
     return 0 if folder is None else sum(1 for _ in folder.rglob("*.nbi"))
 
 
-def _version() -> str:
+@cache
+def compiled_ahead() -> Path | None:
+    """The folder of kernels of this version that were compiled ahead, if they are installed and right for this machine.
+
+    From now on all kernels of this process, the program's and others', are compiled for their kind of processor.
+    Packages of such kernels are made by ``scripts/kernels.py``.
+    """
+    spec = find_spec("aligner_kernels")
+    if spec is None or spec.origin is None or (_CONFIG.CPU_NAME, _CONFIG.CPU_FEATURES) != (None, None):
+        return None
+    from llvmlite.binding import get_host_cpu_features
+
+    folder = Path(spec.origin).parent / AHEAD / kernel_version()
+    has = {name for name, found in get_host_cpu_features().items() if found}
+    if not has >= _TARGET_FEATURES or not folder.is_dir():
+        return None
+    _CONFIG.CPU_NAME, _CONFIG.CPU_FEATURES = _TARGET, ""
+    return folder
+
+
+def folder_of(package: str) -> str:
+    """The name of the folder of a package's kernels, which numba makes from where its modules are."""
+    caching: Any = numba.core.caching
+    module = Path(__file__).absolute().parent.parent.joinpath(*package.split("."), "module.py")
+    return str(caching._CacheLocator.get_suitable_cache_subpath(str(module)))
+
+
+@cache
+def kernel_version() -> str:
     """A digest of the code of all kernels, which call each other, and of the records that they take.
 
     numba caches a kernel together with the kernels it calls but looks for changes in its own file only, and fails to
@@ -117,7 +155,8 @@ def _ready(folder: Path, filled: list[Path]) -> Path:
             made.mkdir()
             for source in filled:
                 for path in source.rglob("*.nb[ic]"):
-                    copy = made / path.relative_to(source)
+                    package = path.parent.name
+                    copy = made / (folder_of(package) if source == compiled_ahead() else package) / path.name
                     copy.parent.mkdir(exist_ok=True)
                     shutil.copyfile(path, copy)
             with suppress(OSError):  # another process was first

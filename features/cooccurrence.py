@@ -66,10 +66,16 @@ class CooccurrenceTable:
 
     def above(self, dice: float) -> "CooccurrenceTable":
         """The table without cells of a smaller Dice."""
-        words = np.repeat(self.source_counts, np.diff(self.row_offsets)) + self.target_counts.take(self.targets)
-        kept = np.flatnonzero(self.counts >= np.multiply(words, dice / 2.0, dtype=np.float32))
-        rows = np.searchsorted(kept, self.row_offsets)
-        return replace(self, row_offsets=rows, targets=self.targets.take(kept), counts=self.counts.take(kept))
+        kept, rows = np.empty(len(self.targets), bool), np.zeros(len(self.row_offsets), np.int64)
+        for first, last in runs(self.row_offsets, _CELLS_PER_CHUNK):
+            bounds = self.row_offsets[first : last + 1]
+            cells = slice(bounds[0], bounds[-1])
+            words = np.repeat(self.source_counts[first:last], np.diff(bounds))
+            words += self.target_counts.take(self.targets[cells])
+            kept[cells] = self.counts[cells] >= np.multiply(words, dice / 2.0, dtype=np.float32)
+            before = np.append(0, np.cumsum(kept[cells]))
+            rows[first + 1 : last + 1] = rows[first] + before[bounds[1:] - bounds[0]]
+        return replace(self, row_offsets=rows, targets=self.targets[kept], counts=self.counts[kept])
 
 
 def count_cooccurrences(

@@ -79,14 +79,15 @@ class CorpusStatistics:
         """
         if priors is not None:
             bitext = Bitext(extend(bitext.source, priors.source_words), extend(bitext.target, priors.target_words))
-        table = engine.cooccurrences(bitext, MINIMUM_DICE if lexicons else KEPT_DICE, on_progress)
+        tables = [engine.cooccurrences(bitext, MINIMUM_DICE if lexicons else KEPT_DICE, on_progress)]
+        kept = tables[0].above(KEPT_DICE)
         source, target = (WordTable.from_words(text.vocabulary.words) for text in (bitext.source, bitext.target))
         if not lexicons:
-            return cls(table, source, target)
+            return cls(kept, source, target)
         model = train_translation(
-            bitext, settings, lexicons=lexicons, priors=priors, table=table, on_pass=on_pass, engine=engine
+            bitext, settings, lexicons=lexicons, priors=priors, take_table=tables.pop, on_pass=on_pass, engine=engine
         )
-        return cls(table.above(KEPT_DICE), source, target, model)
+        return cls(kept, source, target, model)
 
     def updated(
         self,

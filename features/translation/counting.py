@@ -4,6 +4,8 @@ All that training needs of the text are sums over its sentence pairs. What is ad
 `_lattice_kernels`, so that they are the same whoever adds up which pairs, in whatever order.
 """
 
+import threading
+from collections import deque
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Protocol
@@ -11,17 +13,17 @@ from typing import Protocol
 import numpy as np
 
 from corpora.bitext import Bitext
-from corpora.ragged import F32, F64, I32
+from corpora.ragged import F64
 from corpora.threads import map_threads
 from features.cooccurrence import CooccurrenceTable, count_cooccurrences
 from features.translation import _translation_kernels as kernels
-from features.translation._lattice_kernels import JUMPS, Moves
+from features.translation._lattice_kernels import JUMPS
 from features.translation._translation_kernels import Chain, Counts, Emissions, infer_both, make_moves
 from features.translation.cells import Cells
 from features.word_pairs import Pairs
 
 _CHUNK_BYTES = 1 << 24
-"""Bytes that are held for a chunk of pairs; there are two chunks more than cores at once."""
+"""Bytes that are held for a chunk of pairs; each core has one."""
 
 _CHUNKS = 32  # of a text, or more if it is long
 _WORDS_WORTH_A_THREAD = 600  # of a chunk, of both sides: with fewer, handing chunks over takes longer than the work
@@ -58,8 +60,10 @@ class Chunks:
 
     def add(self, emissions: Emissions, chain: Chain, hmm: bool, batch: int | None, counts: Counts) -> None:
         agreement = counts.cells.shape[1] == 1
+        totals, jumps = (counts.forward, counts.reverse), (chain.forward, chain.reverse)
+        adding = threading.Lock()
 
-        def look(chunk: Chunk) -> tuple[Pairs, I32, F32, list[Moves], F64]:
+        def count(chunk: Chunk) -> None:
             pairs = Pairs.cut(self.bitext, *chunk)
             ids, links = self.cells.emit(pairs, emissions)
             J, K = len(pairs.source), len(pairs.target)
@@ -67,16 +71,15 @@ class Chunks:
             likelihoods = infer_both(pairs, (emissions.null_target, emissions.null_source), chain, hmm, links, moves)
             if agreement:  # a link counts as often as both directions make it  [LTK06, eq. 4]
                 links = links[:1] * links[1:]
-            return pairs, ids, links, moves, likelihoods
+            with adding:  # here, as chunks that wait to be added take memory
+                kernels.add_links(ids, links, counts.cells)
+                np.add(counts.log_likelihoods, rounded(likelihoods.sum(axis=1), JUMPS), out=counts.log_likelihoods)
+                for text, weights, its_moves, total in zip(pairs.directions, jumps, moves, totals, strict=True):
+                    kernels.add_moves(text, weights.groups, hmm, its_moves, total)
+                    np.add(total.jumps.counts, rounded(its_moves.counts, JUMPS), out=total.jumps.counts)
+                    np.add(total.jumps.contexts, rounded(its_moves.contexts, JUMPS), out=total.jumps.contexts)
 
-        totals, jumps = (counts.forward, counts.reverse), (chain.forward, chain.reverse)
-        for pairs, ids, links, moves, likelihoods in self._map(look, chunks_of(self.chunks, batch, self.batches)):
-            kernels.add_links(ids, links, counts.cells)
-            np.add(counts.log_likelihoods, rounded(likelihoods.sum(axis=1), JUMPS), out=counts.log_likelihoods)
-            for text, weights, its_moves, total in zip(pairs.directions, jumps, moves, totals, strict=True):
-                kernels.add_moves(text, weights.groups, hmm, its_moves, total)
-                np.add(total.jumps.counts, rounded(its_moves.counts, JUMPS), out=total.jumps.counts)
-                np.add(total.jumps.contexts, rounded(its_moves.contexts, JUMPS), out=total.jumps.contexts)
+        deque(self._map(count, chunks_of(self.chunks, batch, self.batches)), maxlen=0)
 
 
 class Engine:

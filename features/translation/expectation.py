@@ -147,6 +147,7 @@ class LexiconStart:
         least = KINDS[kind].minimum_dice if settings.minimum_dice is None else settings.minimum_dice
         table = engine.cooccurrences(bitext, least, None) if table is None else table
         cells, self.bitext = Cells.from_table(table), bitext
+        del table  # its counts take as much memory as the cells
         occurrences = bitext.source.occurrences.astype(np.float64), bitext.target.occurrences.astype(np.float64)
         alone = bitext.take(np.flatnonzero(np.diff(bitext.source.offsets) * np.diff(bitext.target.offsets) == 0))
         self.linkable = occurrences[0] - alone.source.occurrences, occurrences[1] - alone.target.occurrences

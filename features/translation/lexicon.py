@@ -134,14 +134,15 @@ def sides(names: Sequence[str], counts: F64, widths: Sequence[int | None]) -> li
 class Level:
     """A level of both languages.
 
-    parents: (C,) int32 coarser cell of each cell, empty in the coarsest.  likeness: (C,) float32 S σ, empty but in the
-    finest.  weight: K.
+    parents: (C,) int32 coarser cell of each cell, empty in the coarsest.  alike: ascending cells of words spelled
+    alike, few of all, and likeness: float32 S σ of each; both are empty but in the finest.  weight: K.
     """
 
     cells: Cells
     source: Side
     target: Side
     parents: I32
+    alike: I64
     likeness: F32
     weight: float
 
@@ -194,6 +195,8 @@ def build_levels(cells: Cells, classes: Classes, smoothing: float = 1.0) -> list
     a, b = classes.spelling
     spelling = a.plain_letters, a.plain_offsets, b.plain_letters, b.plain_offsets
     _compare(*spelling, cells.row_offsets, cells.targets, smoothing * SPELLING, likeness)
+    alike = np.flatnonzero(likeness)
+    likeness = likeness[alike]
     for depth, (source, target) in enumerate(zip(sources, targets, strict=True)):
         if depth + 1 < len(sources):
             coarse, parents = cells.coarsen(
@@ -202,8 +205,8 @@ def build_levels(cells: Cells, classes: Classes, smoothing: float = 1.0) -> list
         else:
             coarse, parents = cells, np.empty(0, np.int32)
         weight = smoothing * PSEUDO_COUNTS[classes.widths[depth]]
-        levels.append(Level(cells, source, target, parents, likeness, weight))
-        cells, likeness = coarse, likeness[:0]
+        levels.append(Level(cells, source, target, parents, alike, likeness, weight))
+        cells, alike, likeness = coarse, alike[:0], likeness[:0]
     return levels
 
 
@@ -224,8 +227,8 @@ def estimate(levels: Sequence[Level], counts: F64) -> Iterator[Table]:
         source_scale = np.empty(level.cells.n_sources + 1, np.float32)
         target_scale = np.empty(level.cells.n_targets + 1, np.float32)
         shares = level.source.shares, level.target.shares
-        cells, given = (level.cells.row_offsets, level.cells.targets), (level.parents, level.likeness, coarser)
-        _smooth(*cells, total, *given, *shares, level.weight, out, source_scale, target_scale)
+        cells, alike = (level.cells.row_offsets, level.cells.targets), (level.alike, level.likeness)
+        _smooth(*cells, total, level.parents, *alike, coarser, *shares, level.weight, out, source_scale, target_scale)
         unseen = level.source.unseen, level.target.unseen
         yield Table(*cells, out, source_scale, target_scale, *shares, *unseen)
         coarser = out
@@ -237,6 +240,7 @@ def _smooth(
     targets,
     counts,
     parents,
+    alike,
     likeness,
     above,
     source_shares,
@@ -249,15 +253,18 @@ def _smooth(
     """Compute the arrays of a `Table` from a `Level` and its Sides.  above: cells of the coarser Table."""
     last = counts.shape[1] - 1
     top = len(parents) == 0
-    alike = len(likeness) > 0
     sources = np.empty(len(source_scale))
     columns = np.empty(len(target_scale))
     sources[:] = 0.0
     columns[:] = 0.0
+    next_alike = U(0)
     for e in range(len(row_offsets) - 1):
         total = 0.0
         for cell in range(U(row_offsets[e]), U(row_offsets[e + 1])):
-            more = likeness[cell] if alike else 0.0
+            more = 0.0
+            if next_alike < U(len(alike)) and U(alike[next_alike]) == cell:
+                more = likeness[next_alike]
+                next_alike += U(1)
             total += counts[cell, U(0)] + more
             columns[U(targets[cell])] += counts[cell, U(last)] + more
         sources[e] = total
@@ -267,12 +274,16 @@ def _smooth(
     for column in range(len(columns)):
         columns[column] = 1.0 / max(columns[column] + weight, TINY)
         target_scale[column] = columns[column]
+    next_alike = U(0)
     for e in range(len(row_offsets) - 1):
         source, share = sources[e], weight * source_shares[e]
         for cell in range(U(row_offsets[e]), U(row_offsets[e + 1])):
             f = U(targets[cell])
             parent = U(0) if top else U(parents[cell])
-            more = likeness[cell] if alike else 0.0
+            more = 0.0
+            if next_alike < U(len(alike)) and U(alike[next_alike]) == cell:
+                more = likeness[next_alike]
+                next_alike += U(1)
             forward = counts[cell, U(0)] + more + weight * above[parent, U(0)] * target_shares[f]
             reverse = counts[cell, U(last)] + more + share * above[parent, U(1)]
             out[cell, U(0)] = forward * source

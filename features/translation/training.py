@@ -35,7 +35,7 @@ def train_translation(
     *,
     lexicons: Sequence[str] = tuple(KINDS),
     priors: TranslationModel | None = None,
-    table: CooccurrenceTable | None = None,
+    take_table: Callable[[], CooccurrenceTable] | None = None,
     on_pass: Callable[[Pass], None] | None = None,
     engine: Engine = THIS_MACHINE,
 ) -> TranslationModel:
@@ -43,13 +43,14 @@ def train_translation(
 
     settings: by default `usual_settings`.  lexicons: of `translation.lexicon.KINDS`.
     priors: counts of other text, which are evidence as in `update_translation`; see `translation.priors`.
-    table: co-occurrences of the bitext by `count_cooccurrences`, if they are known.  on_pass: called after each pass.
+    take_table: gives the co-occurrences of the bitext by `count_cooccurrences`, if they are known: called at most once,
+    so that nobody has to keep them.  on_pass: called after each pass.
     engine: who counts.
 
     Peak memory beyond the text of N pairs, with T pieces in the target of those that teach pieces, C pairs of words or
     pieces that are looked at, G of 10 occurrences or more on both sides and n cores, whichever takes more:
 
-        16 N + max(135 MB + 4 T + 16 C, 64 C + 2200 G + 20 MB · (n + 2))  bytes.
+        16 N + max(135 MB + 4 T + 16 C, 64 C + 2200 G + 20 MB · n)  bytes.
 
     C grows with the distinct pairs of words that stand in the same sentence pair and whose Dice is large enough, at
     most 2 / minimum_dice mean sentence lengths a source word.
@@ -63,7 +64,7 @@ def train_translation(
     if not lexicons or set(lexicons) - set(KINDS) or len(set(lexicons)) != len(lexicons):
         raise ValueError(f"lexicons {tuple(lexicons)} must be some of {', '.join(KINDS)}, each once")
     names = variants(lexicons) if chosen.varied else lexicons
-    return _train(start if priors is None else priors, bitext, names, chosen, on_pass, engine, table, anew=True)
+    return _train(start if priors is None else priors, bitext, names, chosen, on_pass, engine, take_table, anew=True)
 
 
 def update_translation(
@@ -104,7 +105,7 @@ def _train(
     settings: Settings,
     on_pass: Callable[[Pass], None] | None,
     engine: Engine,
-    table: CooccurrenceTable | None,
+    take_table: Callable[[], CooccurrenceTable] | None,
     anew: bool,
 ) -> TranslationModel:
     """Train lexicons with the counts of the `start` model.  anew: from IBM Model 1 on, else from its parameters."""
@@ -138,8 +139,8 @@ def _train(
             text = _fitting(Bitext(units[0].text(both.source), units[1].text(both.target)))
             prior = None if known is None else known.parameters(seen)
             usual = KINDS[kind].whole and settings.minimum_dice is None and len(text) == pairs
-            counted = table if usual else None
-            begun = kind, known, LexiconStart(kind, text, settings, prior, anew or known is None, engine, counted)
+            how = settings, prior, anew or known is None, engine
+            begun = kind, known, LexiconStart(kind, text, *how, take_table() if usual and take_table else None)
         training = LexiconTraining(name, begun[2], chosen, on_pass, total)
         if number == len(lexicons) or variant_of(lexicons[number])[0] != kind:
             begun = None  # what is given up in training takes no memory

@@ -9,9 +9,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import llvmlite.binding
 import pytest
 
 import corpora
+from corpora import compiled
 
 pytestmark = pytest.mark.slow
 
@@ -120,6 +122,46 @@ def test_kernels_in_a_folder_that_can_only_be_read_are_used(program: Program) ->
     assert (value, found) == (12.0, 1)
     assert path.is_relative_to(program.temporary)
     assert str(kept) in line
+
+
+@pytest.fixture
+def ahead(program: Program) -> Path:
+    """Kernels of the program that were compiled elsewhere for a kind of processor, in the form of `scripts/kernels.py`."""
+    if not all(llvmlite.binding.get_host_cpu_features().get(name) for name in ("avx2", "bmi2", "fma")):
+        pytest.skip("this processor is not of x86-64-v3")
+    elsewhere = program.folder / "elsewhere"
+    program.call(NUMBA_CACHE_DIR=elsewhere, NUMBA_CPU_NAME="x86-64-v3", NUMBA_CPU_FEATURES="")
+    (kept,) = elsewhere.iterdir()
+    package = program.code.parent / "aligner_kernels"
+    folder = package / compiled.AHEAD / kept.name.removeprefix("aligner-kernels-")
+    folder.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    (kernels,) = kept.iterdir()
+    shutil.move(kernels, folder / "corpora")
+    shutil.rmtree(elsewhere)
+    return folder
+
+
+def test_kernels_compiled_ahead_are_used_wherever_the_program_is(program: Program, ahead: Path) -> None:
+    moved = program.folder / "moved"
+    program.code.parent.rename(moved)
+    program.code = moved / "corpora"
+    for _ in range(2):
+        value, found, path, warned = program.call()
+        assert (value, found, warned) == (12.0, 1, [])
+        assert path.is_relative_to(program.code / "__pycache__")
+    assert program.call(NUMBA_CPU_NAME="generic")[:2] == (12.0, 0), "the processor that the user names"
+
+
+@pytest.mark.parametrize("change", ["code", "numba or Python"])
+def test_kernels_compiled_ahead_for_others_are_passed_over(program: Program, ahead: Path, change: str) -> None:
+    if change == "code":
+        program.write(KERNELS.replace("2 *", "3 *"))
+    else:
+        ahead.parent.rename(ahead.parent.with_name("numba-0.1-cpython-39"))
+    value, found, path, warned = program.call()
+    assert (value, found, warned) == (18.0 if change == "code" else 12.0, 0, [])
+    assert "x86-64-v3" not in str(path), "nor are others compiled for such a processor"
 
 
 def test_a_temporary_folder_of_another_user_is_not_trusted(program: Program) -> None:

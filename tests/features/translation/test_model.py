@@ -186,7 +186,7 @@ def test_little_text_has_a_lexicon_of_each_variant(parallel: Bitext) -> None:
 
 
 def test_co_occurrences_that_are_known_need_not_be_counted(parallel: Bitext) -> None:
-    known = train_translation(parallel, table=count_cooccurrences(parallel))
+    known = train_translation(parallel, take_table=[count_cooccurrences(parallel)].pop)
     assert equal_models(known, train_translation(parallel))
 
 
