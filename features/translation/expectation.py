@@ -18,10 +18,11 @@ from corpora.ragged import F32, F64
 from features.cooccurrence import CooccurrenceTable
 from features.translation import jumps
 from features.translation._lattice_kernels import JUMPS, LINKS, Jumps, JumpWeights
+from features.translation._lexicon_kernels import TINY
 from features.translation._translation_kernels import Chain, Counts, DirectionCounts, Emissions
 from features.translation.cells import Cells
 from features.translation.counting import THIS_MACHINE, Engine
-from features.translation.lexicon import KINDS, TINY, Classes, Level, build_levels, estimate
+from features.translation.lexicon import KINDS, Classes, Level, build_levels, estimate
 from features.word_pairs import WORDS_AT_ONCE, Pairs, runs
 
 _FORGETTING = 0.6

@@ -19,10 +19,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from corpora.compiled import compiled
 from corpora.normalize import unaccented
 from corpora.ragged import F32, F64, I32, I64
 from features.cooccurrence import MINIMUM_DICE
+from features.translation._lexicon_kernels import compare, smooth
 from features.translation.cells import Cells
 from features.words import WordTable
 
@@ -83,9 +83,6 @@ PSEUDO_COUNTS: Mapping[int | None, float] = {None: 10.0, 5: 10.0, 3: 1.0}
 SPELLING = 1.0
 """S: the pseudo-count of two words that are spelled the same."""
 
-LEAST_LIKENESS = 0.5
-TINY = 1e-30
-U = np.uint64  # numba tests whether a signed index counts from the end
 UNSEEN = 0.5
 """Occurrences that a word is taken to have beyond those seen."""
 
@@ -194,7 +191,7 @@ def build_levels(cells: Cells, classes: Classes, smoothing: float = 1.0) -> list
     likeness = np.empty(len(cells), np.float32)
     a, b = classes.spelling
     spelling = a.plain_letters, a.plain_offsets, b.plain_letters, b.plain_offsets
-    _compare(*spelling, cells.row_offsets, cells.targets, smoothing * SPELLING, likeness)
+    compare(*spelling, cells.row_offsets, cells.targets, smoothing * SPELLING, likeness)
     alike = np.flatnonzero(likeness)
     likeness = likeness[alike]
     for depth, (source, target) in enumerate(zip(sources, targets, strict=True)):
@@ -228,134 +225,7 @@ def estimate(levels: Sequence[Level], counts: F64) -> Iterator[Table]:
         target_scale = np.empty(level.cells.n_targets + 1, np.float32)
         shares = level.source.shares, level.target.shares
         cells, alike = (level.cells.row_offsets, level.cells.targets), (level.alike, level.likeness)
-        _smooth(*cells, total, level.parents, *alike, coarser, *shares, level.weight, out, source_scale, target_scale)
+        smooth(*cells, total, level.parents, *alike, coarser, *shares, level.weight, out, source_scale, target_scale)
         unseen = level.source.unseen, level.target.unseen
         yield Table(*cells, out, source_scale, target_scale, *shares, *unseen)
         coarser = out
-
-
-@compiled
-def _smooth(
-    row_offsets,
-    targets,
-    counts,
-    parents,
-    alike,
-    likeness,
-    above,
-    source_shares,
-    target_shares,
-    weight,
-    out,
-    source_scale,
-    target_scale,
-):
-    """Compute the arrays of a `Table` from a `Level` and its Sides.  above: cells of the coarser Table."""
-    last = counts.shape[1] - 1
-    top = len(parents) == 0
-    sources = np.empty(len(source_scale))
-    columns = np.empty(len(target_scale))
-    sources[:] = 0.0
-    columns[:] = 0.0
-    next_alike = U(0)
-    for e in range(len(row_offsets) - 1):
-        total = 0.0
-        for cell in range(U(row_offsets[e]), U(row_offsets[e + 1])):
-            more = 0.0
-            if next_alike < U(len(alike)) and U(alike[next_alike]) == cell:
-                more = likeness[next_alike]
-                next_alike += U(1)
-            total += counts[cell, U(0)] + more
-            columns[U(targets[cell])] += counts[cell, U(last)] + more
-        sources[e] = total
-    for e in range(len(sources)):
-        sources[e] = 1.0 / max(sources[e] + weight, TINY)
-        source_scale[e] = sources[e]
-    for column in range(len(columns)):
-        columns[column] = 1.0 / max(columns[column] + weight, TINY)
-        target_scale[column] = columns[column]
-    next_alike = U(0)
-    for e in range(len(row_offsets) - 1):
-        source, share = sources[e], weight * source_shares[e]
-        for cell in range(U(row_offsets[e]), U(row_offsets[e + 1])):
-            f = U(targets[cell])
-            parent = U(0) if top else U(parents[cell])
-            more = 0.0
-            if next_alike < U(len(alike)) and U(alike[next_alike]) == cell:
-                more = likeness[next_alike]
-                next_alike += U(1)
-            forward = counts[cell, U(0)] + more + weight * above[parent, U(0)] * target_shares[f]
-            reverse = counts[cell, U(last)] + more + share * above[parent, U(1)]
-            out[cell, U(0)] = forward * source
-            out[cell, U(1)] = reverse * columns[f]
-    out[-1] = 0.0
-
-
-@compiled
-def likeness_of(letters, first, last, other, other_first, other_last):
-    """Fourth power of the share of the longer word that the longest common prefix is; 0 below LEAST_LIKENESS."""
-    longer = max(last - first, other_last - other_first)
-    shorter = min(last - first, other_last - other_first)
-    if shorter < LEAST_LIKENESS * longer or longer == 0:
-        return 0.0
-    if letters[first] != other[other_first]:
-        return 0.0
-    same = 1
-    while same < shorter and letters[first + same] == other[other_first + same]:
-        same += 1
-    share = same / longer
-    return share**4 if share >= LEAST_LIKENESS else 0.0
-
-
-@compiled
-def _compare(letters, offsets, other, other_offsets, row_offsets, targets, weight, out):
-    for e in range(len(row_offsets) - 1):
-        for cell in range(row_offsets[e], row_offsets[e + 1]):
-            f = targets[cell]
-            out[cell] = weight * likeness_of(
-                letters, offsets[e], offsets[e + 1], other, other_offsets[f], other_offsets[f + 1]
-            )
-
-
-class SideOfLevel(NamedTuple):
-    """The units of a text at one level of a lexicon, in one language.
-
-    known: (V,) class of each unit or -1.  letters, bounds: spelling of units.  shares, scale: (V,) see `Side`, `Table`.
-    """
-
-    known: I32
-    shares: F32
-    scale: F32
-    letters: I32
-    bounds: I64
-
-
-@compiled
-def back_off(at, cells, sources, targets, source, target, table, weight, spelling, forward, reverse):
-    """Compute probabilities of word pairs at one level, in place of the level above, where they are 1 above all.
-
-    at: (n,) the pairs, of those in the other arrays, (m,).  cells: (n,) of each, or -1.  table: see `Table.cells`.
-    weight: K.  spelling: S, 0 but at the finest level.
-    """
-    for i in range(U(len(at))):
-        x, cell = U(at[i]), cells[i]
-        if cell >= 0:
-            forward[x] = table[U(cell), U(0)]
-            reverse[x] = table[U(cell), U(1)]
-            continue
-        e, f = U(sources[x]), U(targets[x])
-        one = weight * target.shares[f] * forward[x]
-        other = weight * source.shares[e] * reverse[x]
-        if spelling > 0.0:
-            like = spelling * likeness_of(
-                source.letters,
-                source.bounds[e],
-                source.bounds[e + U(1)],
-                target.letters,
-                target.bounds[f],
-                target.bounds[f + U(1)],
-            )
-            one += like
-            other += like
-        forward[x] = max(one * source.scale[e], TINY)
-        reverse[x] = max(other * target.scale[f], TINY)

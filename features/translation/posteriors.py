@@ -12,8 +12,9 @@ from corpora.bitext import Bitext
 from corpora.links import Link, Links, PairLinks
 from corpora.ragged import F32, F64, I32, I64
 from corpora.symmetrize import symmetrize
+from features.translation._lexicon_kernels import SideOfLevel, back_off
 from features.translation._translation_kernels import infer_both
-from features.translation.lexicon import KINDS, SPELLING, SideOfLevel, back_off, variant_of
+from features.translation.lexicon import KINDS, SPELLING, variant_of
 from features.translation.model import Tables, TranslationModel
 from features.translation.pieces import Units, cut_pairs, gather
 from features.word_pairs import Pairs, WordPairs, find_cells, runs, spread

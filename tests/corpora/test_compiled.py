@@ -126,7 +126,7 @@ def test_kernels_in_a_folder_that_can_only_be_read_are_used(program: Program) ->
 
 @pytest.fixture
 def ahead(program: Program) -> Path:
-    """Kernels of the program that were compiled elsewhere for a kind of processor, in the form of `scripts/kernels.py`."""
+    """Kernels of the program, compiled elsewhere for a kind of processor, in the form of `scripts/kernels.py`."""
     if not all(llvmlite.binding.get_host_cpu_features().get(name) for name in ("avx2", "bmi2", "fma")):
         pytest.skip("this processor is not of x86-64-v3")
     elsewhere = program.folder / "elsewhere"

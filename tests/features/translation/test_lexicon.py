@@ -11,10 +11,10 @@ import pytest
 from corpora.bitext import Bitext
 from corpora.normalize import unaccented
 from features.cooccurrence import count_cooccurrences
+from features.translation._lexicon_kernels import LEAST_LIKENESS
 from features.translation._translation_kernels import Emissions
 from features.translation.cells import Cells
 from features.translation.lexicon import (
-    LEAST_LIKENESS,
     PSEUDO_COUNTS,
     SPELLING,
     UNSEEN,
