@@ -31,7 +31,7 @@ RESAMPLES = 10_000
 
 def by_eflomal(data: Path, gold: GoldSet, prefix: str, seen: View) -> Links | None:
     """The links of eflomal; None where it is not installed."""
-    from speed import Text, best_links, eflomal
+    from speed import Text, best_links, run_eflomal
 
     from corpora.readers import open_corpus
 
@@ -44,7 +44,7 @@ def by_eflomal(data: Path, gold: GoldSet, prefix: str, seen: View) -> Links | No
         for side, file in enumerate(files, 1):
             file.write_text("".join(line[side].decode().lower() + "\n" for line in lines), "utf-8")
         text = Text(files[0], files[1], files[0], len(lines), seen.labelled.links)
-        if not eflomal(text, Path(folder), 1):
+        if run_eflomal(text, Path(folder)) is None:
             return None
         outputs = [Path(folder) / f"eflomal.{way}" for way in ("forward", "reverse")]
         return best_links(text, *outputs, error=seen.labelled.aer)

@@ -162,25 +162,34 @@ def ours(text: Text, data: Path, folder: Path) -> dict[str, Run]:
     return runs
 
 
-def eflomal(text: Text, folder: Path, repeats: int) -> dict[str, Run]:
+def run_eflomal(text: Text, folder: Path) -> Run | None:
+    """Both directions, into eflomal.forward and eflomal.reverse; None where it is not installed."""
     program = shutil.which(
         "eflomal-align", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     )
     if program is None:
         print("eflomal is not installed", file=sys.stderr)
-        return {}
-    forward, reverse = folder / "eflomal.forward", folder / "eflomal.reverse"
-    command = (program, "--overwrite", "-s", text.source, "-t", text.target, "-f", forward, "-r", reverse)
-    runs = [judged(execute(command), text, forward, reverse) for _ in range(repeats)]
-    return {"eflomal": sorted(runs, key=lambda run: run.aer or 0.0)[(repeats - 1) // 2]}
+        return None
+    outputs = "-f", folder / "eflomal.forward", "-r", folder / "eflomal.reverse"
+    return execute((program, "--overwrite", "-s", text.source, "-t", text.target, *outputs))
 
 
-def fast_align(text: Text, folder: Path, program: Path) -> dict[str, Run]:
-    forward, reverse = folder / "fast_align.forward", folder / "fast_align.reverse"
+def run_fast_align(text: Text, folder: Path, program: Path) -> Run:
+    """Both directions, one after the other, into fast_align.forward and fast_align.reverse."""
     command = (program, "-i", text.joint, "-d", "-o", "-v")  # as its README recommends
-    return {
-        "fast_align": judged(execute(command, forward) + execute((*command, "-r"), reverse), text, forward, reverse)
-    }
+    return execute(command, folder / "fast_align.forward") + execute((*command, "-r"), folder / "fast_align.reverse")
+
+
+def judged_peers(text: Text, folder: Path, repeats: int, program: Path | None) -> dict[str, Run]:
+    """Runs of the other aligners that are here."""
+    runs, directions = {}, ("forward", "reverse")
+    outputs = {name: [folder / f"{name}.{way}" for way in directions] for name in ("eflomal", "fast_align")}
+    of_eflomal = [judged(run, text, *outputs["eflomal"]) for _ in range(repeats) if (run := run_eflomal(text, folder))]
+    if of_eflomal:
+        runs["eflomal"] = sorted(of_eflomal, key=lambda run: run.aer or 0.0)[(repeats - 1) // 2]
+    if program is not None:
+        runs["fast_align"] = judged(run_fast_align(text, folder, program), text, *outputs["fast_align"])
+    return runs
 
 
 def library(text: Text, model_file: Path) -> list[list[str]]:
@@ -231,9 +240,7 @@ def main() -> None:
         for size in map(int, sizes.split(",")):
             text = write_text(options.data, size, folder)
             runs = {f"`aligner {command}`": run for command, run in ours(text, options.data, folder).items()}
-            runs |= eflomal(text, folder, 3 if options.full else options.runs)
-            if options.fast_align is not None:
-                runs |= fast_align(text, folder, options.fast_align)
+            runs |= judged_peers(text, folder, 3 if options.full else options.runs, options.fast_align)
             for command, run in runs.items():
                 error = "" if run.aer is None else with_interval(run.aer, *run.ends)
                 cost = f"{run.wall:.1f}", f"{run.cpu:.1f}", f"{run.peak:.2f}"
