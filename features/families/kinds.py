@@ -6,6 +6,7 @@ from corpora.ragged import I32, I64, Bools
 from features.batch import EdgeBatch, Words
 from features.table import Matrix
 from features.translation.lexicon import KINDS
+from features.word_pairs import list_occurrences
 from features.words import NUMERIC, PUNCTUATION
 
 SHARES = (0.02, 0.1, 0.3)
@@ -52,7 +53,11 @@ def fill(batch: EdgeBatch, out: Matrix) -> None:
 def _kinds(tokens: I32, offsets: I64, words: Words, pairs: int) -> Bools:
     """Return the kinds of T tokens, (_PER_WORD, T), of a corpus of so many sentence pairs."""
     counts, flags = words.counts[tokens], words.table.flags[tokens]
-    sentences = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-    _, group, sizes = np.unique(sentences << 32 | tokens, return_inverse=True, return_counts=True)
+    _, sentences, places = list_occurrences(tokens, offsets, len(words.counts))
+    again = np.flatnonzero(sentences[1:] == sentences[:-1]) + 1  # beside an occurrence before, maybe of another word
+    repeated = np.zeros(len(tokens), np.bool_)
+    where = offsets[sentences] + places
+    again = again[tokens[where[again]] == tokens[where[again - 1]]]
+    repeated[where[again]] = repeated[where[again - 1]] = True
     frequent = [counts / pairs >= least for least in SHARES]
-    return np.stack([*frequent, flags & PUNCTUATION > 0, flags & NUMERIC > 0, counts == 0, sizes[group] > 1])
+    return np.stack([*frequent, flags & PUNCTUATION > 0, flags & NUMERIC > 0, counts == 0, repeated])

@@ -13,7 +13,7 @@ from corpora.links import Link, Links, PairLinks
 from corpora.ragged import F32, F64, I32, I64
 from corpora.symmetrize import symmetrize
 from features.translation._lexicon_kernels import SideOfLevel, back_off
-from features.translation._translation_kernels import infer_both
+from features.translation._translation_kernels import Chain, infer_both
 from features.translation.lexicon import KINDS, SPELLING, variant_of
 from features.translation.model import Tables, TranslationModel
 from features.translation.pieces import Units, cut_pairs, gather
@@ -148,6 +148,66 @@ class _Known:
         return SideOfLevel(known, of_units, scale[known], *spelling)
 
 
+class _OfText(NamedTuple):
+    """What a lexicon says of the units of a text alone.
+
+    units: of the source and the target.  levels: both, at each level from fine to coarse.  null, chain: of these units.
+    spelling: the pseudo-count of two that are spelled the same.
+    """
+
+    tables: Tables
+    units: tuple[Units, Units]
+    levels: Sequence[tuple[SideOfLevel, SideOfLevel]]
+    null: tuple[F32, F32]
+    chain: Chain
+    spelling: float
+
+    @classmethod
+    def of(cls, source: _Known, target: _Known, tables: Tables, spelling: float) -> "_OfText":
+        levels = [
+            (source.level(tables, depth, "source"), target.level(tables, depth, "target"))
+            for depth in range(len(tables.levels))
+        ]
+        finest = source.classes[0], target.classes[0]
+        forward = tables.chain.forward._replace(groups=tables.chain.forward.groups[finest[0]])
+        reverse = tables.chain.reverse._replace(groups=tables.chain.reverse.groups[finest[1]])
+        null = tables.null_target[finest[1]], tables.null_source[finest[0]]
+        return cls(
+            tables,
+            (source.units, target.units),
+            levels,
+            null,
+            tables.chain._replace(forward=forward, reverse=reverse),
+            spelling,
+        )
+
+    def emissions(self, words: WordPairs) -> F32:
+        """(2, E) probabilities of the units of each edge, in both directions, found once for each pair of them."""
+        tables, levels = self.tables, self.levels
+        finest = tables.levels[0]
+        sides = levels[0][0].known, levels[0][1].known
+        of_pairs = find_cells(words.source, words.target, *sides, finest.row_offsets, finest.targets)
+        missing = np.flatnonzero(of_pairs < 0)
+        sources, targets = words.source.take(missing), words.target.take(missing)
+        both = np.ones((2, len(of_pairs)), np.float32)
+        for depth in range(len(levels) - 1, -1, -1):
+            level, (source, target) = tables.levels[depth], levels[depth]
+            at, cells, likeness = np.arange(len(of_pairs)), of_pairs, self.spelling
+            if depth > 0:
+                at, likeness = missing, 0.0
+                cells = find_cells(sources, targets, source.known, target.known, level.row_offsets, level.targets)
+            words_at = at, cells, words.source, words.target
+            back_off(*words_at, source, target, level.cells, tables.weights[depth], likeness, *both)
+        emission = np.empty((2, len(words.of_edge)), np.float32)
+        for one, of_edges in zip(both, emission, strict=True):
+            spread(one, words.of_edge, of_edges)
+        return emission
+
+    def infer(self, units: Pairs, emissions: F32, hmm: bool) -> F64:
+        """Posteriors in place of the emissions of both directions, (2, edges of units); returns log likelihoods."""
+        return infer_both(units, self.null, self.chain, hmm, emissions)
+
+
 class Decoder:
     """A bitext, known to the model or not, with its vocabularies looked up once.
 
@@ -164,7 +224,10 @@ class Decoder:
             kind: (_Known.look_up(words[0], model, kind, 0), _Known.look_up(words[1], model, kind, 1))
             for kind in {*kinds.values()}
         }
-        self._known = {name: known[kind] for name, kind in kinds.items()}
+        self._lexicons = {
+            name: _OfText.of(*known[kind], model.tables[name], SPELLING * model.smoothing_of(name))
+            for name, kind in kinds.items()
+        }
 
     def runs(self) -> Iterator[tuple[int, int]]:
         """First and last + 1 of the pairs to decode at once; all pairs, in order."""
@@ -206,48 +269,15 @@ class Decoder:
 
     def _decode(self, name: str, pairs: Pairs, words: WordPairs, by_hmm: Sequence[bool]) -> list[_Decoded]:
         """Posteriors (2, E) of both directions by a lexicon, by the HMM or IBM Model 1, and log likelihoods."""
-        source, target = (side.units for side in self._known[name])
+        lexicon = self._lexicons[name]
         units, whole = pairs, KINDS[variant_of(name)[0]].whole
         if not whole:
-            units, *bounds = cut_pairs(pairs, source, target)
-            words = WordPairs.of(units, len(source.names), len(target.names))
-        emissions = self._emissions(name, words)
+            units, *bounds = cut_pairs(pairs, *lexicon.units)
+            words = WordPairs.of(units, *(len(side.names) for side in lexicon.units))
+        emissions = lexicon.emissions(words)
         found = []
         for hmm in by_hmm:
             both = emissions if hmm is by_hmm[-1] else emissions.copy()
-            likelihoods = self._infer(name, units, both, hmm)
+            likelihoods = lexicon.infer(units, both, hmm)
             found.append((both if whole else gather(both, units, pairs, *bounds), likelihoods))
         return found
-
-    def _infer(self, name: str, units: Pairs, emissions: F32, hmm: bool) -> F64:
-        """Posteriors in place of the emissions of both directions, (2, edges of units); returns log likelihoods."""
-        tables, (source, target) = self.model.tables[name], (side.classes[0] for side in self._known[name])
-        # With the groups of the words of the text.
-        forward = tables.chain.forward._replace(groups=tables.chain.forward.groups[source])
-        reverse = tables.chain.reverse._replace(groups=tables.chain.reverse.groups[target])
-        jumps = tables.chain._replace(forward=forward, reverse=reverse)
-        null = tables.null_target[target], tables.null_source[source]
-        return infer_both(units, null, jumps, hmm, emissions)
-
-    def _emissions(self, name: str, words: WordPairs) -> F32:
-        """(2, E) probabilities of the units of each edge, in both directions, found once for each pair of them."""
-        tables, known = self.model.tables[name], self._known[name]
-        places = tables.levels[0]
-        finest = known[0].classes[0], known[1].classes[0]
-        of_pairs = find_cells(words.source, words.target, *finest, places.row_offsets, places.targets)
-        missing = np.flatnonzero(of_pairs < 0)
-        sources, targets = words.source.take(missing), words.target.take(missing)
-        both = np.ones((2, len(of_pairs)), np.float32)
-        for depth in range(len(tables.levels) - 1, -1, -1):
-            level = tables.levels[depth]
-            source, target = known[0].level(tables, depth, "source"), known[1].level(tables, depth, "target")
-            at, cells, spelling = np.arange(len(of_pairs)), of_pairs, SPELLING * self.model.smoothing_of(name)
-            if depth > 0:
-                at, spelling = missing, 0.0
-                cells = find_cells(sources, targets, source.known, target.known, level.row_offsets, level.targets)
-            words_at = at, cells, words.source, words.target
-            back_off(*words_at, source, target, level.cells, tables.weights[depth], spelling, *both)
-        emission = np.empty((2, len(words.of_edge)), np.float32)
-        for one, of_edges in zip(both, emission, strict=True):
-            spread(one, words.of_edge, of_edges)
-        return emission

@@ -158,13 +158,14 @@ def test_posteriors_are_derivatives_of_the_log_likelihoods(model: TranslationMod
     text, step = make_bitext([(["w0", "w3", "w1"], ["w2", "w0", "w5", "w1"])]), 0.05
     decoder, pairs = Decoder(text, model), Pairs.cut(text, 0, 1)
     sizes = (len(side.vocabulary) for side in (text.source, text.target))
-    found = decoder._emissions("words", WordPairs.of(pairs, *sizes))
+    lexicon = decoder._lexicons["words"]
+    found = lexicon.emissions(WordPairs.of(pairs, *sizes))
     emissions = found.copy()
-    likelihoods = decoder._infer("words", pairs, found, True)
+    likelihoods = lexicon.infer(pairs, found, True)
     assert np.array_equal(likelihoods, decoder.posteriors(0, 1).log_likelihoods)
     for edge in range(emissions.shape[1]):
         higher, lower = (emissions.copy() for _ in range(2))
         higher[:, edge] *= np.exp(np.float32(step))
         lower[:, edge] *= np.exp(np.float32(-step))
-        rise = decoder._infer("words", pairs, higher, True) - decoder._infer("words", pairs, lower, True)
+        rise = lexicon.infer(pairs, higher, True) - lexicon.infer(pairs, lower, True)
         np.testing.assert_allclose(rise[:, 0] / (2 * step), found[:, edge], atol=1e-3)
