@@ -7,6 +7,7 @@ The program's wheel is installed for each of these Pythons, with one release of 
 another version of the program, numba or Python, or another processor, they are passed over. Needs uv.
 """
 
+import argparse
 import json
 import os
 import shutil
@@ -65,15 +66,20 @@ def compile_ahead(wheel: Path, python: str, numba: str, package: Path, work: Pat
     return {name: found[name] for name in ("version", "numba")}
 
 
-def main(wheel: str, out: str, *pythons: str) -> None:
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("wheel", type=Path)
+    parser.add_argument("out", type=Path, help="folder for the wheel of kernels")
+    parser.add_argument("pythons", nargs="+", metavar="PYTHON")
+    given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         work, project = Path(folder), Path(folder, "project")
         package = project / "aligner_kernels"
         package.mkdir(parents=True)
         (package / "__init__.py").write_text('"""Kernels of bitext-aligner, compiled ahead."""\n')
         numba = "numba"
-        for python in pythons:
-            found = compile_ahead(Path(wheel).absolute(), python, numba, package, work)
+        for python in given.pythons:
+            found = compile_ahead(given.wheel.absolute(), python, numba, package, work)
             numba = f"numba=={found['numba']}"
         (project / "pyproject.toml").write_text(PROJECT.format(**found))
         build = [sys.executable, "-m", "build", "--wheel", "--outdir", str(work / "dist"), str(project)]
@@ -82,8 +88,8 @@ def main(wheel: str, out: str, *pythons: str) -> None:
         tag = [sys.executable, "-m", "wheel", "tags", "--remove", "--platform-tag", "manylinux_2_17_x86_64", str(made)]
         subprocess.run(tag, check=True, stdout=subprocess.PIPE)
         (made,) = (work / "dist").glob("*.whl")
-        print(shutil.copy(made, out))
+        print(shutil.copy(made, given.out))
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()

@@ -16,6 +16,7 @@ from aligner._version import __version__
 from aligner.cli.align import align
 from aligner.cli.annotate import annotate
 from aligner.cli.atools import atools
+from aligner.cli.calibrate import calibrate
 from aligner.cli.combine import combine
 from aligner.cli.convert import convert
 from aligner.cli.evaluate import evaluate
@@ -105,6 +106,10 @@ _PANELS: dict[str, dict[Callable[..., None], tuple[str, str, str]]] = {
         annotate: (
             "annotate test.en test.fr -o gold", "annotate test.en test.fr -o gold -m my.model --order unsure -n 50",
             "annotate test.en test.fr -o gold -n 50 --annotator Zoe",
+        ),
+        calibrate: (
+            "calibrate my.model test -o calibrated.model", "calibrate my.model test -o my.model --force",
+            "calibrate my.model test --threads 1 -o calibrated.model",
         ),
     },
     "Other tools": {

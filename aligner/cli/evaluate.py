@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from aligner.cli.messages import refuse_idle
 from aligner.cli.options import (
     LINKED_TEXT,
     QUIET,
@@ -13,6 +14,7 @@ from aligner.cli.options import (
     named_files,
     output_option,
 )
+from aligner.model.settings import check_risk
 from aligner.progress import progress_bar
 from corpora.reading import Reading
 
@@ -25,6 +27,7 @@ def evaluate(
     text: str | None = LINKED_TEXT,
     reading: Reading,
     base: int | None = data_option(None, "Of the first word in GOLD, as i-j.", least=0, most=1, shown="0; in .talp 1"),
+    risk: float | None = data_option(None, "Show whether links have this risk, see align --risk.", metavar="R"),
     all_pairs: bool = bootstrap_option(False, "Test each pair of HYPs, p-values corrected by Holm."),
     intervals: Bootstrap,
     format_: Literal["text", "json", "markdown", "latex", "csv"] = output_option("text", "How tables are written."),
@@ -35,6 +38,9 @@ def evaluate(
     Each has a bootstrap interval. Every further HYP is tested against the first: paired bootstrap over sentence pairs,
     two-sided.
     """
+    if risk is not None:
+        check_risk(risk)
+        refuse_idle("in JSON, which has the risk, and CSV", risk=format_ in ("json", "csv"))
     names, files = named_files(hypotheses)
     with progress_bar(quiet):
         from aligner.evaluation.comparison import compare
@@ -50,4 +56,4 @@ def evaluate(
             **intervals.given(),
             **vars(reading),
         )
-    print(format_evaluations(results, format_))
+    print(format_evaluations(results, format_, risk))

@@ -38,12 +38,11 @@ def info(
         return
     refuse_idle("with a model", tokenize=others.tokenize, keep=others.keep)
     with progress_bar(quiet) as show:
-        from aligner.cli.inputs import with_others
+        from aligner.cli.inputs import read_gold, with_others
         from aligner.model.model import load
+        from aligner.model.risk import in_words
         from aligner.training.ablation import describe_model
         from aligner.training.figures import features_to_dict, format_features
-        from aligner.training.inputs import read_labelled
-        from corpora.readers import open_corpus
 
         if not gold:
             refuse_idle(
@@ -54,9 +53,7 @@ def info(
         facts = loaded.info()
         if gold:
             loaded, files = with_others(loaded, model, others.links)
-            source, target = reading.source or loaded.languages[0], reading.target or loaded.languages[1]
-            corpora = [open_corpus(prefix, source=source, target=target) for prefix in gold]
-            labelled = read_labelled(corpora, loaded.normalizers, files)
+            labelled = read_gold(loaded, gold, reading, files)
         report = None
         if gold or features:
             report = describe_model(
@@ -66,6 +63,8 @@ def info(
             )
     if report is not None and format_ == "json":
         facts["report"] = features_to_dict(report)
+    if facts["risk"] and format_ == "text":
+        facts["risk"] = in_words(facts["risk"])
     _print(facts, format_)
     if report is not None and format_ == "text":
         print(f"\n{format_features(report)}")

@@ -9,6 +9,7 @@ from aligner.model.default import with_links
 from aligner.model.model import Model, load
 from aligner.model.remapping import Retokenized
 from aligner.model.settings import AlignSettings
+from aligner.training.inputs import LabelledPairs, read_labelled
 from corpora.corpus import Corpus
 from corpora.errors import CorpusError
 from corpora.files import refuse_inputs
@@ -23,6 +24,11 @@ from corpora.rereading import check_corpus
 def open_model(settings: AlignSettings) -> tuple[Model, list[str]]:
     """Open the model of settings, which change it, and name the files of other aligners' links, see `with_others`."""
     model = load(str(settings.model))
+    if settings.risk is not None:
+        if model.risk is None:
+            what = "no labelled pairs have said which of its links have a risk"
+            raise CorpusError(str(settings.model), 0, what, hint="make a model that knows it: aligner calibrate")
+        model = model.with_risk(settings.risk)
     if settings.offset:
         model = model.with_offset(settings.offset)
     if settings.candidates is not None:
@@ -58,6 +64,13 @@ def open_for_model(loaded: Model, model: str, source: str, target: str | None, r
         hint = "give the two files in the other order" if target else "choose `source` and `target`, or `columns`"
         raise CorpusError(corpus.name, 0, what, hint=hint)
     return replace(corpus, source_language=given[0], target_language=given[1])
+
+
+def read_gold(loaded: Model, prefixes: Sequence[str], reading: Reading, files: Sequence[str]) -> LabelledPairs:
+    """Read labelled pairs in the direction of a model.  files: of other aligners' links, see `with_others`."""
+    source, target = reading.source or loaded.languages[0], reading.target or loaded.languages[1]
+    corpora = [open_corpus(prefix, source=source, target=target) for prefix in prefixes]
+    return read_labelled(corpora, loaded.normalizers, files)
 
 
 def check_texts(

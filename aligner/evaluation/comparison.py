@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aligner._version import __version__
-from aligner.evaluation.counts import Interval, Scores, bootstrap, count, percentile_interval, scores
+from aligner.evaluation.counts import Interval, Risk, Scores, bootstrap, count, percentile_interval, risk_of, scores
 from aligner.evaluation.reading import AnyLinks, name_of, read, read_from, reading, short_names, warn_of_bases
 from corpora import SettingError
 from corpora.corpus import word_counts
@@ -78,6 +78,7 @@ class Evaluation:
     intervals: metric -> (low, high), fractions, at the given confidence.
     lengths: whether the source lengths of `by_length` are from the text or the links alone (see `Judging`).
     tests: against the first system, or against each before this one; none for the first system.
+    risk: what `Model.with_risk` is about.
     """
 
     name: str
@@ -95,6 +96,7 @@ class Evaluation:
     lengths: Literal["text", "links"]
     by_length: tuple[LengthRow, ...]
     tests: tuple[PairedTest, ...]
+    risk: Risk
     signature: str
 
     @property
@@ -126,6 +128,7 @@ class Evaluation:
             "by_length": [in_percent(row._asdict(), *Scores._fields) for row in self.by_length],
             "paired": tests[0] if tests else None,
             "tests": tests,
+            "risk": in_percent(self.risk._asdict(), *Risk._fields),
             "signature": self.signature,
         }
 
@@ -289,6 +292,7 @@ def compare(
                 lengths="links" if source_lengths is None else "text",
                 by_length=_by_length(system, lengths),
                 tests=tuple(test for (one, _), test in tests.items() if one == index),
+                risk=risk_of(system, how.resamples, how.confidence, how.seed),
                 signature=_signature(truth, found[index], gold_name, how),
             )
         )

@@ -99,6 +99,21 @@ def error_rate(gold: Links, found: Links) -> float:
     return float(scores(count(gold, found).sum(axis=0)).aer)
 
 
+class Risk(NamedTuple):
+    """The mean over pairs of the share of a pair's links that is wrong, 0 without links, and its interval."""
+
+    mean: float
+    low: float
+    high: float
+
+
+def risk_of(counts: I64, resamples: int, confidence: float, seed: int) -> Risk:
+    """The risk of links, from (n, 5) counts of n > 0 pairs.  resamples, confidence, seed: of the bootstrap."""
+    wrong = (1.0 - scores(counts).precision)[:, None]
+    means = resample(wrong, resamples, seed)[:, 0] / len(counts)
+    return Risk(float(wrong.mean()), *percentile_interval(means, confidence))
+
+
 def _ratio(numerator: F64, denominator: F64) -> F64:
     ones = np.ones(np.shape(denominator))
     return np.divide(numerator, denominator, out=ones, where=np.asarray(denominator > 0))
@@ -114,7 +129,7 @@ def bootstrap(systems: Sequence[I64], resamples: int, seed: int) -> Scores:
     return scores(totals.reshape(resamples, len(systems), 5).swapaxes(0, 1))
 
 
-def resample(counts: I64, resamples: int, seed: int) -> F64:
+def resample(counts: I64 | F64, resamples: int, seed: int) -> F64:
     """Return the sums of counts (n, d) over resamples of their n > 0 rows, drawn with replacement: (resamples, d)."""
     rows, rng = len(counts), np.random.default_rng(seed)
     table = counts.astype(np.float64)  # makes the product below a BLAS call; whole numbers below 2^53, so exact

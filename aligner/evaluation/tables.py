@@ -13,11 +13,11 @@ _METRICS = {"aer": "AER", "precision": "Precision", "recall": "Recall", "f1": "F
 _LENGTH_TITLES = {"text": "Source length", "links": "Source length, at least"}
 
 
-def format_text(evaluations: Sequence[Evaluation], layout: str = "text") -> str:
+def format_text(evaluations: Sequence[Evaluation], layout: str = "text", risk: float | None = None) -> str:
     """Lay out the evaluations of one `compare` call as tables, without a final newline.
 
     All figures are percent but the numbers of pairs and links and the p-value. The tables are as wide as
-    their contents. No evaluations give the empty string.  layout: one of LAYOUTS.
+    their contents. No evaluations give the empty string.  layout: one of LAYOUTS.  risk: that the links should have.
     """
     if not evaluations:
         return ""
@@ -50,6 +50,13 @@ def format_text(evaluations: Sequence[Evaluation], layout: str = "text") -> str:
     ]
     titles = ["System", "Compared with", "AER difference", interval_title, "p, two-sided", "p by Holm"]
     parts += [table(titles[: len(row)], tests) for row in tests[:1]]
+    if risk is not None:
+        found = [
+            [one.name, percent(one.risk.mean), _interval((one.risk.low, one.risk.high)), percent(risk), kept]
+            for one in evaluations
+            for kept in ["yes" if one.risk.mean <= risk else "no"]
+        ]
+        parts += [table(["System", "Wrong links of a pair", interval_title, "At most", "Kept"], found)]
     parts += [
         f"{remark}Recall is of sure links, F1 of all{'; p is by a paired bootstrap over pairs' if tests else ''}."
     ]
@@ -104,10 +111,10 @@ def _latex(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 LAYOUTS = {"text": format_table, "markdown": _markdown, "latex": _latex}
 
 
-def format_evaluations(evaluations: Sequence[Evaluation], format: str) -> str:
-    """Format the evaluations of one `compare` call as json, as csv, or in one of LAYOUTS."""
+def format_evaluations(evaluations: Sequence[Evaluation], format: str, risk: float | None = None) -> str:
+    """Format the evaluations of one `compare` call as json, as csv, or in one of LAYOUTS.  risk: see `format_text`."""
     formats = {"json": format_json, "csv": format_csv}
-    return formats[format](evaluations) if format in formats else format_text(evaluations, format)
+    return formats[format](evaluations) if format in formats else format_text(evaluations, format, risk)
 
 
 def percent(fraction: float) -> str:

@@ -12,11 +12,12 @@ from aligner._version import __version__
 from aligner.errors import AlignerError
 from aligner.losses.capacity import LinkRewards
 from aligner.model.aligning import PAIRS_AT_ONCE, Part, Task, align
-from aligner.model.calibration import Calibration, read_calibration
+from aligner.model.calibration import Calibration, judged, read_calibration
 from aligner.model.decoding import Alignment, Alignments, best_alignments
 from aligner.model.file import ModelError, read_model, write_model
+from aligner.model.risk import WIDER, RiskCurve
 from aligner.model.scoring import score_batch
-from aligner.model.settings import check_offset
+from aligner.model.settings import check_offset, check_risk
 from corpora.apostrophes import as_option
 from corpora.bitext import Bitext, BitextBuilder
 from corpora.files import StrPath, write_atomically
@@ -37,6 +38,7 @@ class Model:
     them, or None.
     record: JSON values about the training: corpus, fingerprint, solver, gap, AER…
     rewards: for the second and further links of a word.  calibration: turns scores of links into probabilities.
+    risk: what labelled pairs say of thresholds, see `with_risk`.  least: links of a lower score are left out.
     """
 
     weights: F64
@@ -47,6 +49,8 @@ class Model:
     record: Mapping[str, Any]
     rewards: LinkRewards = LinkRewards()  # noqa: RUF009 - frozen
     calibration: Calibration | None = None
+    risk: RiskCurve | None = None
+    least: float = -np.inf
 
     def __repr__(self) -> str:
         return f"Model({', '.join(f'{name}={value}' for name, value in self.info().items() if value is not None)})"
@@ -55,7 +59,8 @@ class Model:
         """Facts about the model and its training, as JSON values, None where none is recorded.
 
         aer: of held-out pairs, in %.  status: why learning ended.  relative_gap: what is certified of its weights.
-        text_fingerprint: equal for equal text.
+        text_fingerprint: equal for equal text.  risk: for some risks the share of the usual links that each keeps, as
+        `risk_pairs` labelled pairs say, see `with_risk`.
         """
         known = self.record
         return {
@@ -69,6 +74,8 @@ class Model:
             "features": len(self.features.names),
             **{name: known.get(name) for name in ("aer", "status", "relative_gap", "date", "version")},
             "text_fingerprint": known.get("fingerprint"),
+            "risk_pairs": self.risk and self.risk.pairs,
+            "risk": self.risk and self.risk.describe(),
         }
 
     def with_offset(self, offset: float, *, of_text: bool = False) -> "Model":
@@ -90,6 +97,28 @@ class Model:
     def with_candidates(self, candidates: str) -> "Model":
         """The model with other candidates, one of `features.candidates.CANDIDATES`.  Raises SettingError."""
         return replace(self, features=replace(self.features, candidates=candidates))
+
+    def measured(self, bitext: Bitext, gold: Links, links: Sequence[Links] = ()) -> "Model":
+        """The model with a `risk.RiskCurve` of labelled pairs, from which it must not have learnt, for `with_risk`.
+
+        bitext: of the pairs, made by `builder`.  gold: their links.  links: other aligners', as in `align_bitext`.
+        """
+        wider = replace(self.with_offset(WIDER), calibration=None, least=-np.inf)
+        found = wider.align_bitext(bitext, links).links
+        usual = len(self.align_bitext(bitext, links).links.source)
+        found = replace(found, scores=found.known_scores - WIDER)
+        return replace(self, risk=RiskCurve.of(judged(found, gold), usual))
+
+    def with_risk(self, risk: float) -> "Model":
+        """The model whose links have this risk: of a pair's links this share, in (0, 1), is wrong, in expectation.
+
+        It is kept for pairs that could as well have been among those of `measured`, a random sample of the text, say.
+        Raises AlignerError where there are none, SettingError where they do not suffice.
+        """
+        check_risk(risk)
+        if self.risk is None:
+            raise AlignerError("no labelled pairs have said which links have a risk (see `measured`)")
+        return replace(self.with_offset(WIDER), least=self.risk.threshold(risk) + WIDER)
 
     def align(
         self, source: Sequence[str], target: Sequence[str], links: Sequence[Iterable[tuple[int, int]]] = ()
@@ -175,7 +204,10 @@ class Model:
         batch = text.batch(*run)
         scores = score_batch(self.weights, self.features, batch)
         if given is None:
-            return self._finished(batch, best_alignments(scores, batch.lists, self.rewards))
+            best = best_alignments(scores, batch.lists, self.rewards)
+            if self.least > -np.inf:
+                best = replace(best, links=best.links.where(best.links.known_scores >= self.least))
+            return self._finished(batch, best)
         links = given.part(batch.pairs.start, batch.pairs.stop)
         edges = batch.lists.find(links.pairs, links.source, links.target)
         return self._finished(batch, Alignments.of(links, scores[edges], batch.lists.shapes))
@@ -221,6 +253,7 @@ class Model:
             "normalizers": [asdict(normalizer) for normalizer in self.normalizers],
             "rewards": [self.rewards.source, self.rewards.target],
             "calibration": self.calibration and asdict(self.calibration),
+            "risk": self.risk and asdict(self.risk),
             "record": dict(self.record),
         }
         with write_atomically(path, force=force) as file:
@@ -277,6 +310,7 @@ def load(path: StrPath) -> Model:
             record=record,
             rewards=LinkRewards(*(tuple(map(float, side)) for side in header["rewards"])),
             calibration=read_calibration(header["calibration"]),
+            risk=RiskCurve.read(header.get("risk")),
         )
     except (AlignerError, AttributeError, ImportError, LookupError, OverflowError, TypeError, ValueError) as error:
         what = (

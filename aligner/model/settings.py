@@ -57,6 +57,7 @@ class AlignSettings:
     model: the file of a trained model; without it the text's own statistics are counted.
     links: files of other aligners' links of the pairs, each as FILE or KIND=FILE, see `corpora.link_files.KINDS`.
     offset: added to the score of every edge; above 0 there are more links.
+    risk: expected share of wrong links of a pair, see `Model.with_risk`.
     tokenize: split off punctuation and characters of scripts without spaces; the links count these tokens.
     keep: characters inside words that are not split off, see `corpora.apostrophes.tokenizing`.
     stem: count words by the lemmas or stems of `source` and `target`, see `corpora.stemming`; for little text.
@@ -89,6 +90,12 @@ class AlignSettings:
         "More links (above 0; 1.5 for high recall) or fewer (below 0: for precision, or if gold has possible links).",
         panel="Links",
         metavar="S",
+    )
+    risk: float | None = setting(
+        None,
+        "Links of which at most this share is wrong: of each pair's, on average; a model of `calibrate` knows which.",
+        panel="Links",
+        metavar="R",
     )
     tokenize: bool = _data(False, "Split off punctuation and Han, Kana, Thai, Lao, Khmer letters.")
     keep: str | None = _data(
@@ -164,7 +171,12 @@ class AlignSettings:
             ),
             ("max_length skip_bad shard long_pairs", "links", "whose pairs are all aligned, in one run"),
             ("offset links candidates sample", "unsupervised decoding", "which leaves the default weights out"),
+            ("offset candidates", "risk", "which decides how many links there are"),
         )
+        if self.risk is not None:
+            check_risk(self.risk)
+            if self.model is None:
+                raise SettingError("`risk` needs a `model` that labelled pairs have calibrated (aligner calibrate)")
         if self.shard and self.model is None:
             raise SettingError("`shard` needs a `model`: without one all text is read before any is aligned")
         if self.keep is not None and not self.tokenize:
@@ -193,3 +205,9 @@ def check_offset(offset: float) -> None:
     """Raise SettingError unless it is from -1000 to 1000: scores are of the size of 1, that is all links or none."""
     if not abs(offset) <= 1000.0:
         raise SettingError(f"an offset of {offset} is not possible (give one from -1000 to 1000; -1 to 1 is usual)")
+
+
+def check_risk(risk: float) -> None:
+    """Raise SettingError unless it is above 0 and below 1."""
+    if not 0.0 < risk < 1.0:
+        raise SettingError(f"a risk of {risk} is not possible (give a share of wrong links like 0.05)")

@@ -5,8 +5,10 @@ import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 
@@ -16,12 +18,13 @@ from aligner.progress import Hooks, Progress
 from aligner.training.settings import CountSettings
 from corpora.bitext import Bitext, read_bitext
 from corpora.corpus import Corpus, sample
-from corpora.errors import CorpusError
+from corpora.errors import CorpusError, counted
 from corpora.files import StrPath
 from corpora.link_files import kind_of_links
 from corpora.links import Links
 from corpora.normalize import Normalizers, refuse_links, without_tokenizing
 from corpora.paths import is_stream
+from corpora.ragged import I64
 from corpora.readers import group_corpora, open_corpus
 from corpora.reading import AS_IT_IS, Reading
 from corpora.rereading import check_corpus, rereadable
@@ -42,9 +45,30 @@ class LabelledPairs:
         """The pairs, or a random sample of `most` of them, in their order."""
         if self.available <= most:
             return self
-        sample = np.sort(np.random.default_rng(seed).choice(self.available, most, replace=False))
-        others = tuple(other.take(sample) for other in self.others)
-        return LabelledPairs(self.bitext.take(sample), self.links.take(sample), others, self.available)
+        return self.take(np.sort(np.random.default_rng(seed).choice(self.available, most, replace=False)))
+
+    def take(self, pairs: I64) -> "LabelledPairs":
+        """Some of the pairs, (m,) indices."""
+        others = tuple(other.take(pairs) for other in self.others)
+        return LabelledPairs(self.bitext.take(pairs), self.links.take(pairs), others, self.available)
+
+    def divided(self, apart: int, seed: int) -> "tuple[LabelledPairs, LabelledPairs]":
+        """All but some pairs, and these: so many, drawn at random.  Raises SettingError where none would be left."""
+        n = len(self.links)
+        if apart >= n:
+            raise SettingError(f"`apart` is {apart} of {counted(n, 'labelled pair')} (leave some to learn from)")
+        order = np.random.default_rng(seed).permutation(n)
+        return self.take(np.sort(order[apart:])), self.take(np.sort(order[:apart]))
+
+    @property
+    def digests(self) -> list[int]:
+        """A number for each pair, by its words alone."""
+        digests = [0] * len(self.bitext)
+        for side in (self.bitext.source, self.bitext.target):
+            words = np.array([crc32(word.encode(errors="replace")) for word in side.vocabulary.words], np.uint32)
+            bounds = pairwise(side.offsets.tolist())
+            digests = [crc32(words[side.ids[a:b]].tobytes(), one) for one, (a, b) in zip(digests, bounds, strict=True)]
+        return digests
 
 
 @dataclass(frozen=True, eq=False)

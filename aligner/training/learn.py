@@ -19,6 +19,7 @@ from aligner.progress import Hooks, Progress
 from aligner.solvers import Result, Status, Stop, TracePoint
 from aligner.training.cross_validate import CrossValidation, cross_validate, edge_weights
 from aligner.training.inputs import LabelledPairs
+from aligner.training.risk import measure_risk
 from aligner.training.settings import CountSettings, LabelledProblem, LearnSettings, Plan, plan
 from corpora.settings import changed
 from corpora.threads import one_blas_thread
@@ -89,6 +90,7 @@ def learn(
 
     Raises SettingError for settings that do not fit the labelled pairs or the statistics.
     """
+    labelled, apart = labelled.divided(settings.apart, settings.seed)
     task = pose(statistics, labelled, settings, kinds, hooks)
     learnt = solve_task(task, hooks)
     w = learnt.result.w
@@ -110,7 +112,8 @@ def learn(
         )
     else:
         calibration = Calibration.fit(right) if calibrated else None
-        of_text = statistics, text.normalizers, text.languages, {"version": __version__}
+        about = {"version": __version__, "taught": labelled.digests}
+        of_text = statistics, text.normalizers, text.languages, about
         model = Model(weights, task.features, *of_text, rewards, calibration)
     errors = {"training_aer": error_rate(labelled.links, found.links), "aer": aer, "default_aer": default_aer}
     record = {
@@ -118,7 +121,8 @@ def learn(
         **(facts or {}),
         **record_of(task, learnt, errors, calibrated, len(model.features.names)),
     }
-    return Training(replace(model, record=record), learnt.result, learnt.interrupted)
+    model = replace(model, record=record)
+    return Training(measure_risk(model, apart) if settings.apart else model, learnt.result, learnt.interrupted)
 
 
 def pose(

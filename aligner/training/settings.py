@@ -130,6 +130,9 @@ class LearnSettings:
         shown="30 below 1000 labelled pairs; else, and with the hinge, 0",
     )
     max_labelled: int = setting(50_000, "Of more labelled pairs use a random sample.", least=1)
+    apart: int = setting(
+        0, "Labelled pairs to keep apart from learning: they say which links have which risk.", least=0
+    )
     regularization: float | None = setting(
         None, "λ, the strength of the regularisation.", shown="hinge 0.1; others 3 / labelled pairs"
     )

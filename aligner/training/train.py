@@ -105,7 +105,7 @@ def update_on(model: Model, texts: Sequence[Corpus], hooks: Hooks) -> Model:
     on_pass = tell_passes(hooks.on_progress)
     statistics = model.statistics.updated(bitext, on_progress=hooks.counted, on_pass=on_pass)
     updates = [*model.record.get("updates", []), corpus_record(texts, bitext)]
-    return replace(model, statistics=statistics, record={**model.record, "updates": updates})
+    return replace(model, statistics=statistics, record={**model.record, "updates": updates}, risk=None)
 
 
 def learn_on(model: Model, inputs: Inputs, settings: LearnSettings, hooks: Hooks) -> Training:

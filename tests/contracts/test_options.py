@@ -72,11 +72,13 @@ CHANGES: dict[str, dict[str, tuple[str, str]]] = {
         "oracle": (HINGE, "--set oracle=greedy --set fertility=1"), "tolerance": (TRAIN, "--set tolerance=0.5"),
         "absolute_tolerance": (TRAIN, "--set absolute_tolerance=9"), "weights": (KEPT, "--set weights=learnt"),
         "max_passes": (TRAIN, "--set max_passes=1"), "seed": (TRAIN, "--set seed=1"), "model": (TRAIN, "-m Y"),
-        "trace": (TRAIN, "--trace Y"), "strict": (f"{TRAIN} --set max_passes=1 --set tolerance=0", "--strict"),
+        "apart": (TRAIN, "--set apart=9"), "trace": (TRAIN, "--trace Y"),
+        "strict": (f"{TRAIN} --set max_passes=1 --set tolerance=0", "--strict"),
     },
     "align": {
         "model": (ALIGN, "-m M"), "path": (ALIGN, "-o Y"), "format": (ALIGN, "--format tsv"),
         "links": (ALIGN, "--links neural=t.wa"), "offset": (WITH_MODEL, "--offset 2"),
+        "risk": (WITH_MODEL, "--risk 0.1"),
         "candidates": (f"{WITH_MODEL} --offset 900", "--set candidates=all"),
         **of_reading("align {} -o Z -q", "t"), "remap": (WITH_MODEL, "--remap pieces"),
         "shard": (WITH_MODEL, "--shard 1/2"), "max_length": (WITH_MODEL, "--max-length 6"),
@@ -93,6 +95,7 @@ CHANGES: dict[str, dict[str, tuple[str, str]]] = {
     "evaluate": {
         **of_reading("evaluate t.wa l.wa --text {}", "t"),
         "text": (JUDGE, "--text t"), "base": (JUDGE, "--base 1"), "all_pairs": (f"{JUDGE} t.wa", "--all-pairs"),
+        "risk": (JUDGE, "--risk 0.1"),
         "confidence": (JUDGE, "--confidence 50"), "resamples": (JUDGE, "--resamples 10"), "seed": (JUDGE, "--seed 1"),
         "format": (JUDGE, "--format json"),
     },
@@ -187,6 +190,10 @@ CHANGES: dict[str, dict[str, tuple[str, str]]] = {
         "number": ("annotate t.en nowhere -o Z", "-n 0"),
         "seed": ("annotate t.en nowhere -o Z --order given", "--seed 1"),
         "annotator": ("annotate t.en nowhere -o Z", "--annotator x"),
+    },
+    "calibrate": {
+        "output": ("calibrate M t -o Z -q", "-o Y"), "source": ("calibrate M t -o Z -q", "--source fr"),
+        "target": ("calibrate M t -o Z -q", "--target en"), "links": ("calibrate M t -o Z -q", "--links t.wa"),
     },
     "warm-up": {},
 }  # fmt: skip

@@ -27,6 +27,7 @@ LINES = {
     "show": ["t.en t.fr l.wa", "t.en t.fr l.wa --gold t.wa"],
     "report": ["t.en t.fr l.wa --gold t.wa --format csv"],
     "info": ["a.model --format json"],
+    "calibrate": ["a.model other -o OUT"],
     "score": ["t.en t.fr l.wa -m a.model", "joined --format worst"],
     "terms": ["joined", "t.en t.fr t.wa", "t.en t.fr -m a.model", "joined --check glossary"],
     "project": ["labels t.fr t.wa"],
@@ -63,6 +64,8 @@ def folder(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
             shutil.copy(sample / f"test.{side}", folder / f"{name}.{side}")
     for name in ("t", "g"):
         shutil.copy(sample / "test.wa", folder / f"{name}.wa")
+    for side in ("en", "fr", "wa"):
+        write(folder / f"other.{side}", *(sample / f"train.{side}").read_text("utf-8").splitlines()[:60])
     run("train", folder / "t", "-m", folder / "a.model", "--set", "cross_validate=0", "-q")
     text = folder / "t.en", folder / "t.fr"
     sides = [path.read_text("utf-8").splitlines() for path in text]
