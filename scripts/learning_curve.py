@@ -36,7 +36,8 @@ RESAMPLES = 2_000
 
 IN_README = "Japanese", 300
 FEW_PAIRS = """\
-- For example, with {1} {0} pairs and no labels the error rate (AER, in %) is {2:.1f}, where eflomal has {3:.1f}; \
+Distant languages and small texts are harder. With {1} {0} pairs and no labels the error rate (AER, in %) is {2:.1f}, \
+where eflomal has {3:.1f}; \
 with {4} of the pairs labelled it is {5:.1f}. Ten languages: [the learning curve](docs/accuracy.md#learning-curve)."""
 
 LANGUAGES = {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# README's table of accuracy, by the commands that a user would run; each figure is compared with README's, which must
-# lie in its interval, or README's is written anew. A few minutes; needs the corpora of ALIGNER_DATA.
+# The first table of docs/accuracy.md, by the commands that a user would run; each figure is compared with the table's,
+# which must lie in its interval, or the table is written anew. A few minutes; needs the corpora of ALIGNER_DATA.
 #
 #     bash scripts/reproduce.sh [--full] [--write]         # --full: the Hansards' 674,324 pairs, too
 source "$(dirname "$0")/setup.sh" ''

@@ -1,9 +1,9 @@
-"""Compare what ``scripts/reproduce.sh`` measured with README's table of accuracy, or write it there.
+"""Compare what ``scripts/reproduce.sh`` measured with the first table of docs/accuracy.md, or write it there.
 
     python scripts/reproduced.py FILE [--write]
 
 FILE has a line for each figure: text, system, labelled pairs, AER, and the ends of its 95 % interval, between tabs.
-Ends with 1 if a figure of README is not in the interval measured. Interval and figure have one decimal.
+Ends with 1 if a figure of the table is not in the interval measured. Interval and figure have one decimal.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 
 from tables import ROOT, markdown, parser_of, publish, with_interval
 
+PAGE = "docs/accuracy.md"
 SYSTEMS = {
     "unsupervised": "`aligner align --unsupervised`", "default": "`aligner align`", "learnt": "`aligner train --gold`",
 }  # fmt: skip
@@ -44,12 +45,12 @@ def main() -> None:
     table += f"\n\nLinks that others have published for these sentences of the Hansards: {'; '.join(published)}."
     if options.write:
         sys.argv = ["reproduce.sh"]  # what makes the table
-        publish("accuracy", table, pages=["README.md"], write=True)
+        publish("accuracy", table, pages=[PAGE], write=True)
         return
     print(f"\n{table}\n")
-    readme, wrong = (ROOT / "README.md").read_text("utf-8"), 0
+    page, wrong = (ROOT / PAGE).read_text("utf-8"), 0
     for name, those in found.items():
-        shown = re.search(rf"^\| {re.escape(name)} \|(.*)\|$", readme, re.MULTILINE)
+        shown = re.search(rf"^\| {re.escape(name)} \|(.*)\|$", page, re.MULTILINE)
         cells = shown[1].split("|") if shown else [""] * len(SYSTEMS)
         for system, told in zip(SYSTEMS, cells, strict=False):
             if system in those:
@@ -57,7 +58,7 @@ def main() -> None:
                 number = re.match(r" *([\d.]+)", told)
                 agrees = number is not None and low - 0.05 <= float(number[1]) <= high + 0.05
                 wrong += not agrees
-                print(f"{'equal within the interval' if agrees else 'NOT AS IN README'}: {name}, {SYSTEMS[system]}")
+                print(f"{'equal within the interval' if agrees else 'NOT AS IN THE TABLE'}: {name}, {SYSTEMS[system]}")
     sys.exit(wrong > 0)
 
 

@@ -25,7 +25,7 @@ def annotate(
     settings: Annotated[AlignSettings, "model tokenize keep stem dictionary"],
     reading: Reading,
     order: Literal["random", "unsure", "given"] = data_option(
-        "random", "At random, for a fair sample; the least probable links first; or as given."
+        "random", "At random, the fair sample that calibrate needs; the least probable first; as given."
     ),
     number: int | None = data_option(
         None, "The first pairs of the order.", "--pairs -n", metavar="N", least=1, shown="all"
@@ -40,7 +40,7 @@ def annotate(
     """Open a page to make gold links by hand.
 
     It begins with links to correct. Every change is on disk at once; end with Ctrl-C, and go on later by the same
-    command. The accepted pairs are then labels for ``aligner train --gold PREFIX``.
+    command. The accepted pairs are then labels for ``aligner train --gold PREFIX``, or for ``aligner calibrate``.
     """
     from aligner.errors import SettingError
 
