@@ -12,7 +12,7 @@ other problems; ``extragradient`` where w must stay in a ball. ``exponentiated-g
 marginals in place of maxima, of any problem that has them (`Marginals`), the latter where λ is small and features few.
 The rest is for comparison. All are for the hinge loss; ``lbfgs`` is for the smooth loss `LogLoss` makes of
 marginals: logistic regression, random fields. `minimize` is Frank-Wolfe for any smooth function over any set that has a
-linear minimisation oracle.
+linear minimisation oracle, and `minimize_blocks` over a product of such sets.
 
 To add one: write a frozen dataclass with the members of `solver.Solver`, and name it, with the options that a user
 may give, in `registry.SOLVERS`. Everything is imported at its first use.
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from aligner.solvers.approximate import Approximate
     from aligner.solvers.averages import Average, OwnAverage, Suffix
     from aligner.solvers.block import Block
+    from aligner.solvers.block_minimization import minimize_blocks
     from aligner.solvers.checking import check_problem
     from aligner.solvers.constrained_least_squares import least_squares
     from aligner.solvers.coordinates import PerCoordinate
@@ -74,6 +75,7 @@ _HOMES = {
     "solvers.frank_wolfe": "FrankWolfe",
     "solvers.functions": "from_kernel from_oracle",
     "solvers.kernel": "KernelBlock",
+    "solvers.block_minimization": "minimize_blocks",
     "solvers.minimization": "minimize",
     "solvers.newton": "Newton",
     "solvers.orders": "ByGap Cyclic Permuted Uniform",
@@ -140,6 +142,7 @@ __all__ = [
     "least_squares",
     "make_solver",
     "minimize",
+    "minimize_blocks",
     "regularization_path",
     "solve",
 ]

@@ -31,7 +31,7 @@ _WORSE = 1e-7
 _FAR = 1e-6
 """A start is outside the set if its distance from the set is this share of the length of its points."""
 
-_SEARCHED = 50
+SEARCHED = 50
 """Most steps by which a start is looked for in the set."""
 
 _KNOWN = 100
@@ -42,10 +42,12 @@ _KNOWN = 100
 class Minimum:
     """The solution x, of the least value of all steps; value = f(x), at most the gap above the minimum.
 
+    x: of `minimize_blocks` a list, of all blocks.
+
     trace: a point for each step: its `primal` is f, and its `dual` the lower bound, f minus the Frank-Wolfe gap there.
     """
 
-    x: F64
+    x: Any
     value: float
     gap: float
     status: Status
@@ -85,15 +87,31 @@ def minimize(
         raise SettingError(f"step is {step!r} (Forward, Away, Pairwise or Blended)")
     if lipschitz is not None and not (step.line_search and 0 < lipschitz < inf):
         raise SettingError(f"lipschitz is {lipschitz!r} (a number above 0, for steps that are not fixed in advance)")
-    stop, best = Stop(gap=1e-6, absolute_gap=1e-6).within(limits), None
-    x = _checked("start", start, np.shape(start))
+    stop = Stop(gap=1e-6, absolute_gap=1e-6).within(limits)
+    x = checked("start", start, np.shape(start))
     if x.size == 0:
         raise SettingError("start has no numbers (give a point of the set)")
-    asked, slopes = _Asked(oracle, x), _checked("gradient", gradient(x), x.shape)
-    search = _search(asked, x, slopes)
-    deque(islice(search, _SEARCHED), 0)
+    asked, slopes = Asked(oracle, x), checked("gradient", gradient(x), x.shape)
+    search = search_start(asked, x, slopes)
+    deque(islice(search, SEARCHED), 0)
+
+    def confirmed(best: Minimum) -> bool:
+        deque(islice(search, len(best.trace)), 0)
+        return asked.is_best(best.x, (checked("gradient", gradient(best.x), x.shape), slopes))
+
+    return until(stop, callback, _iterates(f, gradient, asked, x, slopes, step, lipschitz), confirmed)
+
+
+def until(
+    stop: Stop,
+    callback: Callable[[Minimum], bool | None] | None,
+    iterates: Iterator[tuple[Minimum, Certificate]],
+    confirmed: Callable[[Minimum], bool],
+) -> Minimum:
+    """The first result at which something ends.  confirmed: whether oracles found the best, of one that converged."""
+    best = None
     try:
-        for best, found in _iterates(f, gradient, asked, x, slopes, step, lipschitz):
+        for best, found in iterates:
             point = best.trace[-1]
             go_on = callback(best) if callback is not None else None
             ends = {
@@ -103,10 +121,8 @@ def minimize(
                 Status.SECONDS: point.seconds >= stop.seconds,
             }
             status = next((end for end, reached in ends.items() if end is not None and reached), None)
-            if status is Status.CONVERGED:
-                deque(islice(search, len(best.trace)), 0)
-                at_end = _checked("gradient", gradient(best.x), x.shape)
-                status = status if asked.is_best(best.x, (at_end, slopes)) else Status.NOT_THE_BEST
+            if status is Status.CONVERGED and not confirmed(best):
+                status = Status.NOT_THE_BEST
             if status is not None:
                 return replace(best, status=status)
     except KeyboardInterrupt:
@@ -116,14 +132,14 @@ def minimize(
     return replace(best, status=Status.INTERRUPTED)
 
 
-class _Asked:
+class Asked:
     """The oracle, checked, and the points of the set that are known: the start and the latest vertices."""
 
     def __init__(self, oracle: Callable[[F64], npt.ArrayLike], start: F64) -> None:
         self.oracle, self.start, self.known, self.calls = oracle, start, dict[bytes, F64](), 0
 
     def __call__(self, slopes: F64) -> F64:
-        vertex = _checked("oracle", self.oracle(slopes), self.start.shape)
+        vertex = checked("oracle", self.oracle(slopes), self.start.shape)
         self.calls += 1
         self.known[vertex.tobytes()] = vertex
         if len(self.known) > _KNOWN:
@@ -147,7 +163,7 @@ def _gain(way: F64, point: F64, vertex: F64) -> float:
     return float(np.vdot(way, vertex - point)) / terms if terms > 0.0 else 0.0
 
 
-def _search(asked: _Asked, x: F64, slopes: F64) -> Iterator[None]:
+def search_start(asked: Asked, x: F64, slopes: F64) -> Iterator[None]:
     """Look for x in the hull of the oracle's vertices, step by step until it is found.
 
     Raises SettingError if it is outside, OracleError for a vertex that is worse than another.  slopes: ∇f at x.
@@ -178,7 +194,7 @@ def _search(asked: _Asked, x: F64, slopes: F64) -> Iterator[None]:
 def _iterates(
     f: Callable[[F64], Any],
     gradient: Callable[[F64], npt.ArrayLike],
-    asked: _Asked,
+    asked: Asked,
     x: F64,
     slopes: F64,
     step: Forward | Away | Pairwise | Blended,
@@ -190,15 +206,15 @@ def _iterates(
     trace: list[TracePoint] = []
     for k in count():
         vertex = asked(slopes)
-        value, gap = float(_checked("f", f(x), ())), float(np.vdot(slopes, x - vertex))
+        value, gap = float(checked("f", f(x), ())), float(np.vdot(slopes, x - vertex))
         best, best_x, lower = min(best, value), x if value < best else best_x, max(lower, value - gap)
         found, seconds = Certificate(best, lower), time.perf_counter() - begin
         calls = k + 1, asked.calls - k - 1
         trace.append(TracePoint(k, *calls, seconds, value, value - gap, found.gap, found.relative))
         yield Minimum(best_x.copy(), best, found.gap, Status.RUNNING, Trace(trace)), found
-        plus, minus, most = _choose(step, slopes, x, vertex, weights)
+        plus, minus, most = choose(step, slopes, x, vertex, weights)
         ahead, back = (x if key is None else np.frombuffer(key).reshape(x.shape) for key in (plus, minus))
-        at, slope = _along(gradient, x, ahead - back), float(np.vdot(slopes, ahead - back))
+        at, slope = along(gradient, x, ahead - back), float(np.vdot(slopes, ahead - back))
         if not step.line_search:
             length = 2.0 / (k + 2.0)
         elif slope >= 0.0:  # rounding is all that is left of it
@@ -207,19 +223,14 @@ def _iterates(
             squared = max(float(np.vdot(ahead - back, ahead - back)), 1e-300)
             while at(length := min(most, -slope / (lipschitz * squared)))[2] > -_ROUNDING * slope:
                 lipschitz *= 2.0
-        elif at(length := most)[2] > 0.0:
-            length = brentq(lambda t, at=at: at(t)[2], 0.0, most, xtol=1e-15 * most, rtol=1e-13, disp=False)
+        else:
+            length = best_along(at, most)
         x, slopes, _ = at(length)
         if not isinstance(step, Forward):
-            kept = 1.0 + length * ((plus is None) - (minus is None))
-            weights = {key: kept * weight for key, weight in weights.items()}
-            for key, change in ((plus, length), (minus, -length)):
-                if key is not None:
-                    weights[key] = weights.get(key, 0.0) + change
-            weights = {key: weight for key, weight in weights.items() if weight > 1e-15}  # but for rounding, above 0
+            weights = moved(weights, plus, minus, length)
 
 
-def _checked(name: str, found: Any, shape: tuple[int, ...]) -> F64:
+def checked(name: str, found: Any, shape: tuple[int, ...]) -> F64:
     """A copy of what a function returned.  Raises OracleError if it has another shape, or is not finite."""
     array = np.array(found, np.float64)
     if array.shape != shape or not np.isfinite(array).all():
@@ -230,29 +241,47 @@ def _checked(name: str, found: Any, shape: tuple[int, ...]) -> F64:
     return array
 
 
-def _along(gradient: Callable[[F64], npt.ArrayLike], x: F64, line: F64) -> Callable[[float], tuple[F64, F64, float]]:
+def along(gradient: Callable[[F64], npt.ArrayLike], x: F64, line: F64) -> Callable[[float], tuple[F64, F64, float]]:
     """A function of the length along a line: the point there, its gradient and the slope."""
 
     @cache
     def at(length: float) -> tuple[F64, F64, float]:
-        point = _checked("the next point", x + length * line, x.shape)
-        slopes = _checked("gradient", gradient(point), x.shape)
+        point = checked("the next point", x + length * line, x.shape)
+        slopes = checked("gradient", gradient(point), x.shape)
         return point, slopes, float(np.vdot(slopes, line))
 
     return at
 
 
-def _choose(step: Any, slopes: F64, x: F64, vertex: F64, weights: dict[bytes, float]) -> tuple[Any, Any, float]:
+def best_along(at: Callable[[float], tuple[F64, F64, float]], most: float) -> float:
+    """The best length, up to the most, along a line of `along` that leads down."""
+    if at(most)[2] <= 0.0:
+        return most
+    return float(brentq(lambda t: at(t)[2], 0.0, most, xtol=1e-15 * most, rtol=1e-13, disp=False))
+
+
+def moved(weights: dict[bytes, float], plus: bytes | None, minus: bytes | None, length: float) -> dict[bytes, float]:
+    """The weights of the vertices in use after a step that `choose` has chosen, of a length."""
+    kept = 1.0 + length * ((plus is None) - (minus is None))
+    weights = {key: kept * weight for key, weight in weights.items()}
+    for key, change in ((plus, length), (minus, -length)):
+        if key is not None:
+            weights[key] = weights.get(key, 0.0) + change
+    return {key: weight for key, weight in weights.items() if weight > 1e-15}  # but for rounding, above 0
+
+
+def choose(step: Any, slopes: F64, x: F64, vertex: F64, weights: dict[bytes, float]) -> tuple[Any, Any, float]:
     """The vertices that a step leads towards and away from, None for x, and its greatest length."""
     forward, here, gap = vertex.tobytes(), float(np.vdot(slopes, x)), float(np.vdot(slopes, x - vertex))
     if not isinstance(step, Forward):
         scores = {key: float(np.frombuffer(key) @ slopes.ravel()) for key in weights}
-        worst, best = (choose(scores, key=scores.__getitem__) for choose in (max, min))
+        worst, best = (extreme(scores, key=scores.__getitem__) for extreme in (max, min))
         share = weights[worst]
         if isinstance(step, Pairwise):
             return forward, worst, share
         if isinstance(step, Blended) and scores[worst] - scores[best] >= gap:
             return best, worst, share
-        if isinstance(step, Away) and scores[worst] - here > gap and share < 1.0:
+        # From a single vertex nothing leads away, though by rounding its weight may be below 1.
+        if isinstance(step, Away) and len(weights) > 1 and scores[worst] - here > gap and share < 1.0:
             return None, worst, share / (1.0 - share)
     return forward, None, 1.0
