@@ -23,17 +23,18 @@ from corpora.rereading import check_corpus
 
 def open_model(settings: AlignSettings) -> tuple[Model, list[str]]:
     """Open the model of settings, which change it, and name the files of other aligners' links, see `with_others`."""
-    model = load(str(settings.model))
+    model, links = with_others(load(str(settings.model)), str(settings.model), settings.links)
     if settings.risk is not None:
         if model.risk is None:
             what = "no labelled pairs have said which of its links have a risk"
-            raise CorpusError(str(settings.model), 0, what, hint="make a model that knows it: aligner calibrate")
+            hint = "make a model that knows it, with links of the same aligners: aligner calibrate"
+            raise CorpusError(str(settings.model), 0, what, hint=hint)
         model = model.with_risk(settings.risk)
     if settings.offset:
         model = model.with_offset(settings.offset)
     if settings.candidates is not None:
         model = model.with_candidates(settings.candidates)
-    return with_others(model, str(settings.model), settings.links)
+    return model, links
 
 
 def with_others(model: Model, path: str, given: Sequence[str]) -> tuple[Model, list[str]]:

@@ -80,6 +80,8 @@ def with_links(model: Model, kinds: Sequence[str]) -> Model:
 
     kinds: of `corpora.link_files.KINDS`.
     """
-    links = FeatureSet(families=(), links=numbered(kinds)).names if kinds else ()
+    if not kinds:
+        return model
+    links = FeatureSet(families=(), links=numbered(kinds)).names
     weights = np.concatenate([model.weights, default_weights().of(links)])
-    return replace(model, weights=weights, features=replace(model.features, links=numbered(kinds)))
+    return replace(model, weights=weights, features=replace(model.features, links=numbered(kinds)), risk=None)

@@ -38,7 +38,8 @@ class Model:
     them, or None.
     record: JSON values about the training: corpus, fingerprint, solver, gap, AER…
     rewards: for the second and further links of a word.  calibration: turns scores of links into probabilities.
-    risk: what labelled pairs say of thresholds, see `with_risk`.  least: links of a lower score are left out.
+    risk: what labelled pairs say of thresholds, see `with_risk`; of another offset, text or links they say nothing.
+    least: links of a lower score are left out.
     """
 
     weights: F64
@@ -90,13 +91,14 @@ class Model:
         weights = self.weights.copy()
         weights[self.features.names.index("bias")] += offset
         calibration = self.calibration and self.calibration.shifted(offset)
-        model = replace(self, weights=weights, calibration=calibration)
+        model = replace(self, weights=weights, calibration=calibration, risk=None, least=self.least + offset)
         wants_more = offset > 0.0 and not of_text and self.features.candidates == "fewer"
         return model.with_candidates("likely") if wants_more else model
 
     def with_candidates(self, candidates: str) -> "Model":
         """The model with other candidates, one of `features.candidates.CANDIDATES`.  Raises SettingError."""
-        return replace(self, features=replace(self.features, candidates=candidates))
+        risk = self.risk if candidates == self.features.candidates else None
+        return replace(self, features=replace(self.features, candidates=candidates), risk=risk)
 
     def measured(self, bitext: Bitext, gold: Links, links: Sequence[Links] = ()) -> "Model":
         """The model with a `risk.RiskCurve` of labelled pairs, from which it must not have learnt, for `with_risk`.
@@ -254,6 +256,7 @@ class Model:
             "rewards": [self.rewards.source, self.rewards.target],
             "calibration": self.calibration and asdict(self.calibration),
             "risk": self.risk and asdict(self.risk),
+            "least": self.least if self.least > -np.inf else None,
             "record": dict(self.record),
         }
         with write_atomically(path, force=force) as file:
@@ -311,6 +314,7 @@ def load(path: StrPath) -> Model:
             rewards=LinkRewards(*(tuple(map(float, side)) for side in header["rewards"])),
             calibration=read_calibration(header["calibration"]),
             risk=RiskCurve.read(header.get("risk")),
+            least=-np.inf if header.get("least") is None else float(header["least"]),
         )
     except (AlignerError, AttributeError, ImportError, LookupError, OverflowError, TypeError, ValueError) as error:
         what = (

@@ -17,6 +17,7 @@ import aligner
 from aligner.errors import AlignerError, SettingError
 from aligner.evaluation.comparison import evaluate
 from aligner.model.calibration import judged
+from aligner.model.default import default_model, with_links
 from aligner.model.file import ModelError, read_model, write_model
 from aligner.model.model import Model
 from aligner.model.risk import WIDER, RiskCurve
@@ -151,6 +152,26 @@ def test_a_model_keeps_its_risks_until_text_is_added(measured: Model, sample: Pa
         write_model(file, header | {"risk": header["risk"] | {"pairs": 0}}, arrays)
     with pytest.raises(ModelError, match="risk curve"):
         aligner.load(tmp_path / "broken")
+
+
+def test_links_of_a_risk_are_the_same_from_a_file(measured: Model, labelled: LabelledPairs, tmp_path: Path) -> None:
+    careful = measured.with_risk(0.04)
+    careful.save(tmp_path / "M")
+    again = aligner.load(tmp_path / "M")
+    assert again.align_bitext(labelled.bitext).links == careful.align_bitext(labelled.bitext).links
+    assert again.with_offset(0.5).align_bitext(labelled.bitext).links.scores is not None
+    shifted = again.with_offset(0.5).align_bitext(labelled.bitext).links
+    assert replace(shifted, scores=None) == replace(careful.align_bitext(labelled.bitext).links, scores=None)
+
+
+def test_what_was_measured_holds_for_these_scores_alone(measured: Model) -> None:
+    default = replace(default_model(measured.statistics), risk=measured.risk)
+    for other in (measured.with_offset(0.5), measured.with_risk(0.1), with_links(default, ["neural"])):
+        with pytest.raises(AlignerError, match="no labelled pairs have said"):
+            other.with_risk(0.1)
+    assert with_links(default, []).risk is measured.risk
+    assert measured.with_candidates(measured.features.candidates).risk is measured.risk
+    assert measured.with_candidates("all").risk is None
 
 
 def test_a_model_without_labels_knows_of_no_risk(model: Model) -> None:
