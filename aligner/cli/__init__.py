@@ -109,7 +109,7 @@ _PANELS: dict[str, dict[Callable[..., None], tuple[str, str, str]]] = {
         ),
         calibrate: (
             "calibrate my.model test -o calibrated.model", "calibrate my.model test -o my.model --force",
-            "calibrate my.model test --threads 1 -o calibrated.model",
+            "calibrate my.model test --threads 1 -o slow.model",
         ),
     },
     "Other tools": {

@@ -19,7 +19,7 @@ from aligner.progress import progress_bar
 from corpora.reading import Reading
 
 
-@command()
+@command(hidden="columns")
 def evaluate(
     gold: str = argument("GOLD", "Gold links, or the PREFIX of gold texts and links."),
     hypotheses: list[str] = argument("HYP", "Links to judge, line by line as GOLD; NAME=FILE names them."),

@@ -127,6 +127,7 @@ class AlignSettings:
         most=1,
         metavar="[P]",
         shown="0.5",
+        hidden=True,
     )
     decoding: Decoding | None = _unsupervised(
         None,
