@@ -57,7 +57,7 @@ def minimize_blocks(
     limits: as in `minimize`; a pass has n steps. After each all partial gradients are computed for the certificate.
     callback: called after each pass with the result so far; solving ends there if it returns False.
     Guarantee: f is in expectation at most 2n (C + h)/(k + 2n) above the minimum after k forward steps of `Uniform`
-    order, C the sum of the curvatures of f over single blocks and h the error of the start  [LJSP13 Thm. C.1, C.4].
+    order, C the sum of the curvatures of f over single blocks and h the error of the start  [LJSP13 Thm. C.1].
     Raises OracleError and SettingError as `minimize` does, whose checks of starts and vertices hold for each block.
     """
     if not isinstance(step, Forward | Away | Pairwise | Blended):

@@ -24,7 +24,7 @@ def format_values(values: Mapping[str, Any]) -> str:
 
 def format_training(record: Mapping[str, Any]) -> str:
     """Format the figures of a training as two columns, AERs in percent."""
-    long = "trace", "feature_ranges", "default_weights"
+    long = "trace", "feature_ranges", "default_weights", "taught"
     return format_values({name: value for name, value in record.items() if name not in long})
 
 

@@ -115,7 +115,7 @@ def test_of_a_single_block_it_is_the_other_function(step: Any) -> None:
 
 @pytest.mark.parametrize("step", [Forward(), Forward(line_search=False)], ids=lambda step: step.name)
 def test_the_expected_error_is_within_the_bound(step: Forward) -> None:
-    """2n (C + h) / (k + 2n) after k steps in uniform order  [LJSP13 Thm. C.1, C.4]."""
+    """2n (C + h) / (k + 2n) after k steps in uniform order  [LJSP13 Thm. C.1]."""
     problem, n, passes = Quadratic(8, seed=5), 8, 12
     least = problem.over_the_product(absolute_gap=1e-10, passes=20_000).value
     runs = [
