@@ -80,10 +80,10 @@ class CorpusStatistics:
         if priors is not None:
             bitext = Bitext(extend(bitext.source, priors.source_words), extend(bitext.target, priors.target_words))
         tables = [engine.cooccurrences(bitext, MINIMUM_DICE if lexicons else KEPT_DICE, on_progress)]
-        kept = tables[0].above(KEPT_DICE)
         source, target = (WordTable.from_words(text.vocabulary.words) for text in (bitext.source, bitext.target))
         if not lexicons:
-            return cls(kept, source, target)
+            return cls(tables.pop(), source, target)
+        kept = tables[0].above(KEPT_DICE)
         model = train_translation(
             bitext, settings, lexicons=lexicons, priors=priors, take_table=tables.pop, on_pass=on_pass, engine=engine
         )

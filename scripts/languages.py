@@ -87,7 +87,7 @@ def main() -> None:
         print(rows[-1], flush=True)
     systems = [np.concatenate(parts) for parts in zip(*pooled, strict=True)]
     means = [f"{np.mean([float(row[3 + c]) for row in rows]):.2f}" for c in range(len(systems))]
-    drawn = bootstrap(systems, RESAMPLES, 0).aer * 100
+    drawn = bootstrap(systems, RESAMPLES, 0)[0].aer * 100
     names = ["`--unsupervised`", "default", "eflomal"][: len(systems)]
     notes = []
     for other in (0, 2)[: len(systems) - 1]:

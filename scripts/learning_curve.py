@@ -137,7 +137,7 @@ def main() -> None:
                 continue
             joined = {key: np.concatenate(parts) for key, parts in tables.items()}
             aer = {key: 100 * float(scores(table.sum(axis=0)).aer) for key, table in joined.items()}
-            low, high = np.quantile(bootstrap([joined["default"]], RESAMPLES, 0).aer * 100, [0.025, 0.975])
+            low, high = np.quantile(bootstrap([joined["default"]], RESAMPLES, 0)[0].aer * 100, [0.025, 0.975])
             columns = ["`--unsupervised`", "eflomal", "fast_align", *LABELS]
             cells = [f"{aer[key]:.1f}" if key in aer else "" for key in columns]
             rows.append([language, f"{size:,}", f"{aer['default']:.1f} [{low:.1f}, {high:.1f}]", *cells])

@@ -108,7 +108,7 @@ _PANELS: dict[str, dict[Callable[..., None], tuple[str, str, str]]] = {
             "annotate test.en test.fr -o gold -n 50 --annotator Zoe",
         ),
         calibrate: (
-            "calibrate my.model test -o calibrated.model", "calibrate my.model test -o my.model --force",
+            "calibrate my.model test -o calibrated.model", "calibrate my.model test -o again.model --force",
             "calibrate my.model test --threads 1 -o slow.model",
         ),
     },

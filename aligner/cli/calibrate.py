@@ -14,7 +14,7 @@ def calibrate(
     model: str = argument("MODEL", "A trained model."),
     gold: list[str] = argument("GOLD", "Labelled pairs, a random sample of the text, from which it has not learnt."),
     *,
-    output: str = output_option(..., "The model that knows it; MODEL itself with --force.", "o", metavar="NEW"),
+    output: str = output_option(..., "The model that knows it.", "o", metavar="NEW"),
     reading: Annotated[Reading, "source target"],
     others: Annotated[AlignSettings, "links"],
     force: bool = FORCE,
@@ -27,15 +27,19 @@ def calibrate(
     0.05.
     """
     with progress_bar(quiet):
-        from aligner.cli.inputs import read_gold, with_others
+        from aligner.cli.inputs import open_gold, with_others
         from aligner.model.model import load
         from aligner.model.risk import in_words
+        from aligner.training.inputs import read_labelled
         from aligner.training.risk import measure_risk, warn_of_lines
+        from corpora.files import refuse_inputs, write_atomically
 
+        write_atomically(output, force=force)  # raises now, not after the work
         loaded, files = with_others(load(model), model, others.links)
-        labelled = read_gold(loaded, gold, reading, files)
+        corpora = open_gold(loaded, gold, reading)
+        refuse_inputs(output, [model, *files, *(file for corpus in corpora for file in corpus.files)])
         warn_of_lines(gold)
-        measured = measure_risk(loaded, labelled)
+        measured = measure_risk(loaded, read_labelled(corpora, loaded.normalizers, files))
         measured.save(output, force=force)
     if not quiet:
         for phrase in in_words(measured.info()["risk"]):

@@ -38,11 +38,12 @@ def info(
         return
     refuse_idle("with a model", tokenize=others.tokenize, keep=others.keep)
     with progress_bar(quiet) as show:
-        from aligner.cli.inputs import read_gold, with_others
+        from aligner.cli.inputs import open_gold, with_others
         from aligner.model.model import load
         from aligner.model.risk import in_words
         from aligner.training.ablation import describe_model
         from aligner.training.figures import features_to_dict, format_features
+        from aligner.training.inputs import read_labelled
 
         if not gold:
             refuse_idle(
@@ -53,7 +54,7 @@ def info(
         facts = loaded.info()
         if gold:
             loaded, files = with_others(loaded, model, others.links)
-            labelled = read_gold(loaded, gold, reading, files)
+            labelled = read_labelled(open_gold(loaded, gold, reading), loaded.normalizers, files)
         report = None
         if gold or features:
             report = describe_model(

@@ -9,7 +9,6 @@ from aligner.model.default import with_links
 from aligner.model.model import Model, load
 from aligner.model.remapping import Retokenized
 from aligner.model.settings import AlignSettings
-from aligner.training.inputs import LabelledPairs, read_labelled
 from corpora.corpus import Corpus
 from corpora.errors import CorpusError
 from corpora.files import refuse_inputs
@@ -27,8 +26,7 @@ def open_model(settings: AlignSettings) -> tuple[Model, list[str]]:
     if settings.risk is not None:
         if model.risk is None:
             what = "no labelled pairs have said which of its links have a risk"
-            hint = "make a model that knows it, with links of the same aligners: aligner calibrate"
-            raise CorpusError(str(settings.model), 0, what, hint=hint)
+            raise CorpusError(str(settings.model), 0, what, hint="aligner calibrate makes a model that knows it")
         model = model.with_risk(settings.risk)
     if settings.offset:
         model = model.with_offset(settings.offset)
@@ -67,11 +65,10 @@ def open_for_model(loaded: Model, model: str, source: str, target: str | None, r
     return replace(corpus, source_language=given[0], target_language=given[1])
 
 
-def read_gold(loaded: Model, prefixes: Sequence[str], reading: Reading, files: Sequence[str]) -> LabelledPairs:
-    """Read labelled pairs in the direction of a model.  files: of other aligners' links, see `with_others`."""
+def open_gold(loaded: Model, prefixes: Sequence[str], reading: Reading) -> list[Corpus]:
+    """Open labelled pairs in the direction of a model."""
     source, target = reading.source or loaded.languages[0], reading.target or loaded.languages[1]
-    corpora = [open_corpus(prefix, source=source, target=target) for prefix in prefixes]
-    return read_labelled(corpora, loaded.normalizers, files)
+    return [open_corpus(prefix, source=source, target=target) for prefix in prefixes]
 
 
 def check_texts(

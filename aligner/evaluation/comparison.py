@@ -265,15 +265,15 @@ def compare(
     if not found:
         return []
     counts = [count(truth, those) for those in found]
-    resampled = bootstrap(counts, how.resamples, how.seed)
+    drawn, risks = bootstrap(counts, how.resamples, how.seed)
     overall = [scores(system.sum(axis=0)) for system in counts]
-    tests = _tests(titles, overall, resampled, how)
+    tests = _tests(titles, overall, drawn, how)
     evaluations: list[Evaluation] = []
     for index, (title, system) in enumerate(zip(titles, counts, strict=True)):
         aer, precision, recall, f1 = map(float, overall[index])
         links, sure, possible = system.sum(axis=0)[:3].tolist()
         intervals = {
-            metric: percentile_interval(values[index], how.confidence) for metric, values in resampled._asdict().items()
+            metric: percentile_interval(values[index], how.confidence) for metric, values in drawn._asdict().items()
         }
         evaluations.append(
             Evaluation(
@@ -292,7 +292,7 @@ def compare(
                 lengths="links" if source_lengths is None else "text",
                 by_length=_by_length(system, lengths),
                 tests=tuple(test for (one, _), test in tests.items() if one == index),
-                risk=risk_of(system, how.resamples, how.confidence, how.seed),
+                risk=risk_of(system, risks[index], how.confidence),
                 signature=_signature(truth, found[index], gold_name, how),
             )
         )

@@ -107,26 +107,31 @@ class Risk(NamedTuple):
     high: float
 
 
-def risk_of(counts: I64, resamples: int, confidence: float, seed: int) -> Risk:
-    """The risk of links, from (n, 5) counts of n > 0 pairs.  resamples, confidence, seed: of the bootstrap."""
-    wrong = (1.0 - scores(counts).precision)[:, None]
-    means = resample(wrong, resamples, seed)[:, 0] / len(counts)
-    return Risk(float(wrong.mean()), *percentile_interval(means, confidence))
-
-
 def _ratio(numerator: F64, denominator: F64) -> F64:
     ones = np.ones(np.shape(denominator))
     return np.divide(numerator, denominator, out=ones, where=np.asarray(denominator > 0))
 
 
-def bootstrap(systems: Sequence[I64], resamples: int, seed: int) -> Scores:
+def bootstrap(systems: Sequence[I64], resamples: int, seed: int) -> tuple[Scores, F64]:
     """Score systems on resamples of their sentence pairs, drawn with replacement.
 
     Resample b consists of the same pairs for every system, and does not depend on how many systems there are.
-    systems: (n, 5) counts of the same n > 0 pairs, h of them.  Returns arrays (h, resamples).
+    systems: (n, 5) counts of the same n > 0 pairs, h of them.  Returns arrays (h, resamples), and those of the risks.
     """
-    totals = resample(np.concatenate(systems, axis=1), resamples, seed)
-    return scores(totals.reshape(resamples, len(systems), 5).swapaxes(0, 1))
+    h, n = len(systems), len(systems[0])
+    totals = resample(np.column_stack([*systems, *map(_wrong_shares, systems)]), resamples, seed)
+    of_systems = totals[:, : 5 * h].reshape(resamples, h, 5).swapaxes(0, 1)
+    return scores(of_systems), totals[:, 5 * h :].T / n
+
+
+def risk_of(counts: I64, drawn: F64, confidence: float) -> Risk:
+    """The risk of links, from (n, 5) counts, and those of `bootstrap`."""
+    return Risk(float(_wrong_shares(counts).mean()), *percentile_interval(drawn, confidence))
+
+
+def _wrong_shares(counts: I64) -> F64:
+    """(n,) share of each pair's links that is wrong, 0 without links, from (n, 5) counts."""
+    return 1.0 - scores(counts).precision
 
 
 def resample(counts: I64 | F64, resamples: int, seed: int) -> F64:

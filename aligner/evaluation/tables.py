@@ -52,9 +52,8 @@ def format_text(evaluations: Sequence[Evaluation], layout: str = "text", risk: f
     parts += [table(titles[: len(row)], tests) for row in tests[:1]]
     if risk is not None:
         found = [
-            [one.name, percent(one.risk.mean), _interval((one.risk.low, one.risk.high)), percent(risk), kept]
-            for one in evaluations
-            for kept in ["yes" if one.risk.mean <= risk else "no"]
+            [name, percent(mean), _interval((low, high)), percent(risk), "yes" if mean <= risk else "no"]
+            for name, (mean, low, high) in ((one.name, one.risk) for one in evaluations)
         ]
         parts += [table(["System", "Wrong links of a pair", interval_title, "At most", "Kept"], found)]
     parts += [

@@ -97,8 +97,7 @@ class Model:
 
     def with_candidates(self, candidates: str) -> "Model":
         """The model with other candidates, one of `features.candidates.CANDIDATES`.  Raises SettingError."""
-        risk = self.risk if candidates == self.features.candidates else None
-        return replace(self, features=replace(self.features, candidates=candidates), risk=risk)
+        return replace(self, features=replace(self.features, candidates=candidates), risk=None)
 
     def measured(self, bitext: Bitext, gold: Links, links: Sequence[Links] = ()) -> "Model":
         """The model with a `risk.RiskCurve` of labelled pairs, from which it must not have learnt, for `with_risk`.
@@ -106,10 +105,9 @@ class Model:
         bitext: of the pairs, made by `builder`.  gold: their links.  links: other aligners', as in `align_bitext`.
         """
         wider = replace(self.with_offset(WIDER), calibration=None, least=-np.inf)
-        found = wider.align_bitext(bitext, links).links
+        found = judged(wider.align_bitext(bitext, links).links, gold)
         usual = len(self.align_bitext(bitext, links).links.source)
-        found = replace(found, scores=found.known_scores - WIDER)
-        return replace(self, risk=RiskCurve.of(judged(found, gold), usual))
+        return replace(self, risk=RiskCurve.of(replace(found, scores=found.known_scores - WIDER), usual))
 
     def with_risk(self, risk: float) -> "Model":
         """The model whose links have this risk: of a pair's links this share, in (0, 1), is wrong, in expectation.

@@ -48,10 +48,9 @@ class RiskCurve:
 
     def __post_init__(self) -> None:
         columns = self.thresholds, self.losses, self.kept
-        if len({*map(len, columns)}) != 1 or not np.isfinite(columns).all():
-            raise ValueError("a risk curve has as many losses and shares as thresholds, all finite")
-        if (np.diff(self.thresholds) >= 0).any() or (np.diff(self.losses) < 0).any() or self.pairs < 1:
-            raise ValueError("the thresholds of a risk curve must fall, its losses must not, and it is of some pairs")
+        whole = len({*map(len, columns)}) == 1 and np.isfinite(columns).all() and self.pairs > 0
+        if not whole or (np.diff(self.thresholds) >= 0).any() or (np.diff(self.losses) < 0).any():
+            raise ValueError("a risk curve has finite falling thresholds, losses that do not fall, shares, and pairs")
 
     @classmethod
     def of(cls, found: Links, usual: int) -> "RiskCurve":
@@ -75,38 +74,42 @@ class RiskCurve:
         """(t,) least risk that each threshold keeps."""
         return (np.array(self.losses) + 1.0) / (self.pairs + 1.0)
 
+    def place(self, risk: float) -> int:
+        """The place of the loosest threshold that keeps a risk; -1 where none does."""
+        return int(np.searchsorted(self.risks, risk, side="right")) - 1
+
     def threshold(self, risk: float) -> float:
         """The loosest threshold that keeps a risk, in (0, 1).  Raises SettingError where none does."""
-        kept = np.flatnonzero(self.risks <= risk)
-        if len(kept):
-            return self.thresholds[int(kept[-1])]
+        place = self.place(risk)
+        if place >= 0:
+            return self.thresholds[place]
         have, needed = counted(self.pairs, "labelled pair"), ceil(1.0 / risk) - 1
         if self.pairs < needed:
             raise SettingError(f"a risk of {risk:g} needs at least {needed} labelled pairs, {have} are not enough")
-        least = f"{self.risks[0]:.2g} is the least" if len(self.thresholds) else "they have no links"
-        raise SettingError(f"a risk of {risk:g} cannot be kept: of {have} too many sure links are wrong ({least})")
+        what = f"of {have} too many sure links are wrong ({min(self.risks, default=1.0):.2g} is the least)"
+        raise SettingError(f"a risk of {risk:g} cannot be kept: {what}")
 
     def describe(self) -> dict[str, float | None]:
         """For each of RISKS the share of the usual links that it keeps; None where it cannot be kept."""
-        places = [np.flatnonzero(self.risks <= risk) for risk in RISKS]
-        return {
-            f"{risk:g}": self.kept[int(at[-1])] if len(at) else None for risk, at in zip(RISKS, places, strict=True)
-        }
+        kept = *self.kept, None  # which -1 is the place of
+        return {f"{risk:g}": kept[self.place(risk)] for risk in RISKS}
 
 
 def in_words(described: Mapping[str, float | None]) -> list[str]:
     """What `RiskCurve.describe` says, a phrase for each risk."""
-    shares = {risk: kept if kept is None else f"{100 * kept:.0f} % of the links" for risk, kept in described.items()}
-    return [f"{risk}: {share or 'no threshold keeps it'}" for risk, share in shares.items()]
+    none = "no threshold keeps it"
+    return [
+        f"{risk}: {none if kept is None else f'{100 * kept:.0f} % of the links'}" for risk, kept in described.items()
+    ]
 
 
 def _losses(found: Links, thresholds: F64) -> F64:
     """(n, t) loss of each pair at each of falling thresholds, the greatest so far."""
     n, t = len(found), len(thresholds)
     first = np.searchsorted(-thresholds, -found.known_scores)  # the strictest threshold that keeps each link
-    cells = (found.pairs * (t + 1) + first, n * (t + 1))
+    cells = found.pairs * (t + 1) + first
     links, wrong = (
-        np.bincount(cells[0], weights, cells[1]).reshape(n, t + 1)[:, :t].cumsum(axis=1)
+        np.bincount(cells, weights, n * (t + 1)).reshape(n, t + 1)[:, :t].cumsum(axis=1)
         for weights in (None, ~found.sure)
     )
     losses = np.divide(wrong, links, out=np.zeros((n, t)), where=links > 0)

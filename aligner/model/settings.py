@@ -174,10 +174,8 @@ class AlignSettings:
             ("offset links candidates sample", "unsupervised decoding", "which leaves the default weights out"),
             ("offset candidates", "risk", "which decides how many links there are"),
         )
-        if self.risk is not None:
-            check_risk(self.risk)
-            if self.model is None:
-                raise SettingError("`risk` needs a `model` that labelled pairs have calibrated (aligner calibrate)")
+        if self.risk is not None and self.model is None:
+            raise SettingError("`risk` needs a `model` that labelled pairs have calibrated (aligner calibrate)")
         if self.shard and self.model is None:
             raise SettingError("`shard` needs a `model`: without one all text is read before any is aligned")
         if self.keep is not None and not self.tokenize:

@@ -42,8 +42,7 @@ _KNOWN = 100
 class Minimum:
     """The solution x, of the least value of all steps; value = f(x), at most the gap above the minimum.
 
-    x: of `minimize_blocks` a list, of all blocks.
-
+    x: an array; of `minimize_blocks` a list of them, one a block.
     trace: a point for each step: its `primal` is f, and its `dual` the lower bound, f minus the Frank-Wolfe gap there.
     """
 

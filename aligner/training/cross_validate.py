@@ -129,7 +129,7 @@ def cross_validate(
     figures = FoldFigures(
         len(folds),
         learnt_aer=float(scores(counts.sum(axis=0)).aer),
-        standard_error=float(bootstrap([counts], _RESAMPLES, seed).aer.std(ddof=1)),
+        standard_error=float(bootstrap([counts], _RESAMPLES, seed)[0].aer.std(ddof=1)),
         early_folds=sum(fold.status is not Status.CONVERGED for fold in folds),
         fold_passes=sum(fold.end.passes for fold in folds),
         fold_seconds=sum(fold.end.seconds for fold in folds),

@@ -53,12 +53,15 @@ class LabelledPairs:
         return LabelledPairs(self.bitext.take(pairs), self.links.take(pairs), others, self.available)
 
     def divided(self, apart: int, seed: int) -> "tuple[LabelledPairs, LabelledPairs]":
-        """All but some pairs, and these: so many, drawn at random.  Raises SettingError where none would be left."""
-        n = len(self.links)
-        if apart >= n:
-            raise SettingError(f"`apart` is {apart} of {counted(n, 'labelled pair')} (leave some to learn from)")
-        order = np.random.default_rng(seed).permutation(n)
-        return self.take(np.sort(order[apart:])), self.take(np.sort(order[:apart]))
+        """All but some pairs, and these: so many, drawn at random, and others of the same words.
+
+        Raises SettingError where none would be left.
+        """
+        digests = np.array(self.digests)
+        chosen = np.isin(digests, np.random.default_rng(seed).permutation(digests)[:apart])
+        if chosen.all():
+            raise SettingError(f"`apart` is {apart} of {counted(len(digests), 'labelled pair')} (leave some)")
+        return self.take(np.flatnonzero(~chosen)), self.take(np.flatnonzero(chosen))
 
     @property
     def digests(self) -> list[int]:

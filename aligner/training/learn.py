@@ -90,7 +90,7 @@ def learn(
 
     Raises SettingError for settings that do not fit the labelled pairs or the statistics.
     """
-    labelled, apart = labelled.divided(settings.apart, settings.seed)
+    labelled, apart = labelled.divided(settings.apart, settings.seed) if settings.apart else (labelled, None)
     task = pose(statistics, labelled, settings, kinds, hooks)
     learnt = solve_task(task, hooks)
     w = learnt.result.w
@@ -122,7 +122,7 @@ def learn(
         **record_of(task, learnt, errors, calibrated, len(model.features.names)),
     }
     model = replace(model, record=record)
-    return Training(measure_risk(model, apart) if settings.apart else model, learnt.result, learnt.interrupted)
+    return Training(measure_risk(model, apart) if apart else model, learnt.result, learnt.interrupted)
 
 
 def pose(

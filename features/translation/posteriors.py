@@ -168,18 +168,12 @@ class _OfText(NamedTuple):
             (source.level(tables, depth, "source"), target.level(tables, depth, "target"))
             for depth in range(len(tables.levels))
         ]
-        finest = source.classes[0], target.classes[0]
-        forward = tables.chain.forward._replace(groups=tables.chain.forward.groups[finest[0]])
-        reverse = tables.chain.reverse._replace(groups=tables.chain.reverse.groups[finest[1]])
-        null = tables.null_target[finest[1]], tables.null_source[finest[0]]
-        return cls(
-            tables,
-            (source.units, target.units),
-            levels,
-            null,
-            tables.chain._replace(forward=forward, reverse=reverse),
-            spelling,
-        )
+        chain, sources, targets = tables.chain, source.classes[0], target.classes[0]
+        forward = chain.forward._replace(groups=chain.forward.groups[sources])
+        reverse = chain.reverse._replace(groups=chain.reverse.groups[targets])
+        chain = chain._replace(forward=forward, reverse=reverse)
+        null = tables.null_target[targets], tables.null_source[sources]
+        return cls(tables, (source.units, target.units), levels, null, chain, spelling)
 
     def emissions(self, words: WordPairs) -> F32:
         """(2, E) probabilities of the units of each edge, in both directions, found once for each pair of them."""
@@ -202,10 +196,6 @@ class _OfText(NamedTuple):
         for one, of_edges in zip(both, emission, strict=True):
             spread(one, words.of_edge, of_edges)
         return emission
-
-    def infer(self, units: Pairs, emissions: F32, hmm: bool) -> F64:
-        """Posteriors in place of the emissions of both directions, (2, edges of units); returns log likelihoods."""
-        return infer_both(units, self.null, self.chain, hmm, emissions)
 
 
 class Decoder:
@@ -278,6 +268,6 @@ class Decoder:
         found = []
         for hmm in by_hmm:
             both = emissions if hmm is by_hmm[-1] else emissions.copy()
-            likelihoods = lexicon.infer(units, both, hmm)
+            likelihoods = infer_both(units, lexicon.null, lexicon.chain, hmm, both)
             found.append((both if whole else gather(both, units, pairs, *bounds), likelihoods))
         return found

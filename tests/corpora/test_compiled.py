@@ -150,7 +150,7 @@ def test_kernels_compiled_ahead_are_used_wherever_the_program_is(program: Progra
         value, found, path, warned = program.call()
         assert (value, found, warned) == (12.0, 1, [])
         assert path.is_relative_to(program.code / "__pycache__")
-    assert program.call(NUMBA_CPU_NAME="generic")[:2] == (12.0, 0), "the processor that the user names"
+    assert program.call(NUMBA_CPU_NAME="generic")[:2] == (12.0, 0)  # the processor that the user names
 
 
 @pytest.mark.parametrize("change", ["code", "numba or Python"])

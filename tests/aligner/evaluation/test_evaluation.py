@@ -160,7 +160,7 @@ def test_bootstrap_equals_a_loop_over_resampled_sentences(monkeypatch: pytest.Mo
     gold = ordinary_gold(rng, 23)
     systems = [count(Links.from_pairs(gold), noisy_system(gold, rng, errors)) for errors in (0.1, 0.3)]
     monkeypatch.setattr(counts, "_DRAWS", 100)  # 4 resamples at a time
-    found = bootstrap(systems, 30, seed=5)
+    found, _ = bootstrap(systems, 30, seed=5)
     draws = np.random.default_rng(5)
     for b in range(30):
         drawn = draws.integers(23, size=23)
@@ -206,7 +206,7 @@ def test_intervals_cover_the_truth_about_as_often_as_they_say() -> None:
     covered = 0
     for trial in range(300):
         sample = population[rng.integers(20_000, size=100)]
-        low, high = percentile_interval(bootstrap([sample], 300, seed=trial).aer[0], 0.90)
+        low, high = percentile_interval(bootstrap([sample], 300, seed=trial)[0].aer[0], 0.90)
         covered += low <= truth <= high
     # Expected 270 of 300, standard deviation 5.2: four of them either way.
     assert covered == pytest.approx(270, abs=21)

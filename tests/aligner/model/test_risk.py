@@ -58,7 +58,7 @@ def test_the_curve_is_that_of_its_definition(pairs: int, seed: int) -> None:
         assert loss == pytest.approx(greatest.sum())
         assert kept == pytest.approx((links.known_scores >= threshold).sum() / 7)
     assert len(curve.thresholds) <= 60
-    assert not len(links.source) or (links.known_scores >= curve.thresholds[-1]).all(), "the loosest keeps all"
+    assert not len(links.source) or (links.known_scores >= curve.thresholds[-1]).all()
 
 
 @given(st.integers(1, 60), st.integers(0, 2**32 - 1), st.floats(0.01, 0.5))
@@ -146,7 +146,7 @@ def test_a_model_keeps_its_risks_until_text_is_added(measured: Model, sample: Pa
     assert loaded.info()["risk_pairs"] == 64
     assert [*loaded.info()["risk"]] == ["0.02", "0.05", "0.1"]
     updated = aligner.update_model(loaded, [sample / "test.en", sample / "test.fr"])
-    assert updated.risk is None, "of other scores"
+    assert updated.risk is None
     header, arrays = read_model(tmp_path / "M")
     with (tmp_path / "broken").open("wb") as file:
         write_model(file, header | {"risk": header["risk"] | {"pairs": 0}}, arrays)
@@ -159,7 +159,6 @@ def test_links_of_a_risk_are_the_same_from_a_file(measured: Model, labelled: Lab
     careful.save(tmp_path / "M")
     again = aligner.load(tmp_path / "M")
     assert again.align_bitext(labelled.bitext).links == careful.align_bitext(labelled.bitext).links
-    assert again.with_offset(0.5).align_bitext(labelled.bitext).links.scores is not None
     shifted = again.with_offset(0.5).align_bitext(labelled.bitext).links
     assert replace(shifted, scores=None) == replace(careful.align_bitext(labelled.bitext).links, scores=None)
 
@@ -170,7 +169,6 @@ def test_what_was_measured_holds_for_these_scores_alone(measured: Model) -> None
         with pytest.raises(AlignerError, match="no labelled pairs have said"):
             other.with_risk(0.1)
     assert with_links(default, []).risk is measured.risk
-    assert measured.with_candidates(measured.features.candidates).risk is measured.risk
     assert measured.with_candidates("all").risk is None
 
 
@@ -184,10 +182,28 @@ def test_a_model_without_labels_knows_of_no_risk(model: Model) -> None:
 
 def test_pairs_that_have_taught_the_weights_do_not_measure_them(model: Model, sample: Path) -> None:
     taught = read_labelled([open_corpus(sample / "train")], model.normalizers)
-    with pytest.raises(SettingError, match="313 labelled pairs have taught this model"):
+    with pytest.raises(SettingError, match=r"there are no .* 313 of 313 labelled pairs have taught"):
         measure_risk(model, taught)
     with pytest.raises(SettingError, match="there are no labelled pairs"):
         measure_risk(model, taught.take(np.empty(0, np.int64)))
+
+
+def test_single_pairs_that_have_taught_are_left_out(model: Model, labelled: LabelledPairs, measured: Model) -> None:
+    known = replace(model, record={**model.record, "taught": labelled.digests[:10]})
+    with pytest.warns(
+        UserWarning, match="10 of 64 labelled pairs have taught this model its weights, and are left out"
+    ):
+        found = measure_risk(known, labelled)
+    assert found.risk == measure_risk(model, labelled.take(np.arange(10, 64))).risk != measured.risk
+
+
+def test_pairs_that_are_there_twice_stay_together(labelled: LabelledPairs) -> None:
+    """Else they would teach the weights, and measure them."""
+    twice = labelled.take(np.tile(np.arange(64), 2))
+    left, apart = twice.divided(20, 0)
+    assert not {*left.digests} & {*apart.digests}
+    assert len(left.links) + len(apart.links) == 128
+    assert 20 <= len(apart.links) <= 40
 
 
 @pytest.mark.slow
@@ -197,10 +213,7 @@ def test_training_keeps_pairs_apart(sample: Path) -> None:
     assert (model.info()["risk_pairs"], model.info()["labelled_pairs"]) == (60, 253)
     every = read_labelled([open_corpus(sample / "train")], model.normalizers)
     taught = {*model.record["taught"]}
-    assert len(taught) <= 253
-    assert sum(digest not in taught for digest in every.digests) >= 60 - 5, "some pairs are there twice"
-    with pytest.raises(SettingError, match="`apart` is 313 of 313 labelled pairs"):
-        aligner.train(sample / "train", learn=replace(learn, apart=313))
+    assert sum(digest not in taught for digest in every.digests) == 60
 
 
 def journal(prefix: Path, accepted: list[int]) -> None:
@@ -214,7 +227,7 @@ def test_lines_in_a_row_are_warned_of(tmp_path: Path, recwarn: pytest.WarningsRe
     warn_of_lines([str(tmp_path / "fair"), str(tmp_path / "nothing")])
     assert not recwarn.list
     journal(tmp_path / "rows", [*range(40, 90)])
-    with pytest.warns(UserWarning, match="rows: 49 of 50 labelled pairs follow the one before in the text"):
+    with pytest.warns(UserWarning, match="rows.journal: 49 of 50 labelled pairs follow the one before in the text"):
         warn_of_lines([str(tmp_path / "rows")])
 
 
@@ -229,12 +242,11 @@ def test_the_commands(model: Model, sample: Path, tmp_path: Path, monkeypatch: p
     assert re.search(
         r"^risk pairs +64\nrisk +0\.02: \d+ % of the links, 0\.05: \d+ % of the links, 0", shown, re.MULTILINE
     )
-    assert "file exists" in refused("calibrate", "M", sample / "test", "-o", "N", "-q")
+    assert "file exists" in refused("calibrate", "nowhere", sample / "test", "-o", "N", "-q")
+    assert "M: is read here" in refused("calibrate", "M", sample / "test", "-o", "M", "--force", "-q")
     run("align", *text, "-m", "N", "--risk", "0.04", "-o", "careful", "-q")
     table = run("evaluate", sample / "test.wa", "careful", "--risk", "0.04", "-q").stdout
     assert re.search(r"^careful +\d\.\d\d +\[.*\] +4\.00 +yes$", table, re.MULTILINE)
-    exact = json.loads(run("evaluate", sample / "test.wa", "careful", "--format", "json", "-q").stdout)[0]["risk"]
-    assert exact["low"] <= exact["mean"] <= exact["high"]
     assert (
         "has no effect in JSON"
         in run("evaluate", sample / "test.wa", "careful", "--format", "json", "--risk", "0.1", code=2).stderr
@@ -246,7 +258,7 @@ def test_the_commands(model: Model, sample: Path, tmp_path: Path, monkeypatch: p
         "needs at least 99 labelled pairs"
         in run("align", *text, "-m", "N", "--risk", "0.01", "-q", "-o", "x", code=2).stderr
     )
-    assert not Path("x").exists(), "nor is an empty file left"
+    assert not Path("x").exists()
     assert "--risk" in run("align", *text, "--risk", "0.04", code=2).stderr
     assert (
         "which decides how many links"

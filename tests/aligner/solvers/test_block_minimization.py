@@ -91,7 +91,7 @@ def test_the_minimum_is_that_over_the_product(step: Any, order: Any) -> None:
     assert found.value == problem.f(found.x)
     assert all(abs(point.sum() - 1) < 1e-12 and point.min() >= -1e-15 for point in found.x)
     for point in found.trace:
-        assert point.dual <= best.value + 1e-9, "a bound from below"
+        assert point.dual <= best.value + 1e-9
         assert point.oracle_calls == 7 * point.passes
         assert point.audit_calls >= 7 * (point.passes + 1)
 
@@ -189,14 +189,6 @@ def test_an_oracle_that_forgets_vertices_certifies_nothing() -> None:
     f, gradient, _ = problem.given
     found = minimize_blocks(f, gradient, forgetful, start=problem.start, passes=500)
     assert found.status.name != "CONVERGED"
-
-
-def test_from_a_single_vertex_nothing_leads_away() -> None:
-    """Rounding had left it a weight below 1, and a step of 10^15 times the set's size."""
-    problem = Quadratic(7, seed=3)
-    found = minimize_blocks(*problem.given, start=problem.start, step=Away(), absolute_gap=1e-9, passes=4_000)
-    assert found.status.name == "CONVERGED"
-    assert all(abs(point.sum() - 1) < 1e-9 for point in found.x)
 
 
 def test_the_callback_ends_it() -> None:

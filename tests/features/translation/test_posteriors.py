@@ -13,6 +13,7 @@ from corpora.bitext import Bitext
 from corpora.links import Link
 from corpora.ragged import edge_offsets
 from corpora.symmetrize import symmetrize
+from features.translation._translation_kernels import infer_both
 from features.translation.model import TranslationModel
 from features.translation.posteriors import Decoder, Posteriors
 from features.translation.training import train_translation
@@ -161,11 +162,12 @@ def test_posteriors_are_derivatives_of_the_log_likelihoods(model: TranslationMod
     lexicon = decoder._lexicons["words"]
     found = lexicon.emissions(WordPairs.of(pairs, *sizes))
     emissions = found.copy()
-    likelihoods = lexicon.infer(pairs, found, True)
+    how = pairs, lexicon.null, lexicon.chain, True
+    likelihoods = infer_both(*how, found)
     assert np.array_equal(likelihoods, decoder.posteriors(0, 1).log_likelihoods)
     for edge in range(emissions.shape[1]):
         higher, lower = (emissions.copy() for _ in range(2))
         higher[:, edge] *= np.exp(np.float32(step))
         lower[:, edge] *= np.exp(np.float32(-step))
-        rise = lexicon.infer(pairs, higher, True) - lexicon.infer(pairs, lower, True)
+        rise = infer_both(*how, higher) - infer_both(*how, lower)
         np.testing.assert_allclose(rise[:, 0] / (2 * step), found[:, edge], atol=1e-3)
