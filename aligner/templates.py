@@ -4,7 +4,6 @@ A jitted function that is passed as an argument is compiled anew in every proces
 is inlined into it and cached. So `fill` makes a copy of a template in which the kernels of a problem are globals.
 """
 
-import dis
 import hashlib
 import inspect
 from collections import deque
@@ -151,16 +150,15 @@ def _meaning(function: Callable[..., Any], seen: frozenset[Any] = frozenset()) -
         content,
     ]
     if function.__module__.split(".")[0] not in ("aligner", "corpora") and function not in seen:
-        read = {name: function.__globals__[name] for name in _globals_of(code) if name in function.__globals__}
+        read = {name: function.__globals__[name] for name in _names_in(code) if name in function.__globals__}
         values = [function.__defaults__ or (), *(value for _, value in sorted(read.items()))]
         parts += [_constant(value, seen | {function}) for value in values]
     return None if None in parts else "\0".join(map(str, parts))
 
 
-def _globals_of(code: CodeType) -> set[str]:
-    """The names of the globals that code reads, and code within it."""
-    inner = [_globals_of(constant) for constant in code.co_consts if isinstance(constant, CodeType)]
-    return {str(step.argval) for step in dis.get_instructions(code) if step.opname == "LOAD_GLOBAL"}.union(*inner)
+def _names_in(code: CodeType) -> set[str]:
+    """The names of globals and attributes that code reads, and code within it."""
+    return {*code.co_names}.union(*(_names_in(inner) for inner in code.co_consts if isinstance(inner, CodeType)))
 
 
 def _constant(value: Any, seen: frozenset[Any]) -> str | None:

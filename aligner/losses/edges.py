@@ -1,11 +1,7 @@
-"""The protocols of edges and links for problems of matchings, and of such problems for solvers.  No words here."""
+"""The protocols of edges and links for problems of matchings.  No words here."""
 
-from typing import Protocol, Self, runtime_checkable
+from typing import Protocol, Self
 
-from aligner.errors import SettingError
-from aligner.losses._corner_kernels import Blocks
-from aligner.matching import Oracle
-from aligner.problem import BlockProblem
 from corpora.ragged import F32, I32, I64, Bools, Lists
 
 
@@ -49,23 +45,3 @@ class GoldLinks(Protocol):
     def pairs(self) -> I64: ...
 
     def __len__(self) -> int: ...
-
-
-@runtime_checkable
-class EdgeProblem(BlockProblem, Protocol):
-    """A block problem over matchings that gives its edges and oracle; see `hinge.MatchingProblem`."""
-
-    @property
-    def arrays(self) -> Blocks: ...
-
-    @property
-    def oracle(self) -> Oracle: ...
-
-
-def edges_of(problem: BlockProblem, solver: str) -> EdgeProblem:
-    """Return the problem as an EdgeProblem.  Raises SettingError if it is none, or words may have several links."""
-    if not isinstance(problem, EdgeProblem):
-        raise SettingError(f"{solver} needs the features of single edges, which this problem does not have")
-    if problem.n_nonpositive:
-        raise SettingError(f"{solver} has one link a word only (choose another solver, bcfw for instance)")
-    return problem

@@ -171,12 +171,11 @@ class MatchingProblem(Regularized):
         target_edges = np.flatnonzero(linked)
         labels[sure_edges] = _kernels.POSSIBLE
         labels[target_edges] = _kernels.SURE
-        gold = np.zeros((len(edges), len(edges.names) + len(fertility.names)))
         start = Prior.of(edges, prior)
         problem = cls(
             edges=edges,
             labels=labels,
-            gold=gold,
+            gold=np.zeros((len(edges), 0)),
             prior=start.weights,
             regularization=float(regularization),
             miss_cost=float(costs.miss),
@@ -187,9 +186,22 @@ class MatchingProblem(Regularized):
             prior_name=start.name,
             fertility=fertility,
         )
-        psi = np.empty_like(gold)  # of the targets, whose features are still to be added
-        _kernels.fill_corners(np.arange(len(edges)), linked, problem.arrays, psi, np.empty(len(edges)))
-        return replace(problem, gold=0.0 - psi)
+        return problem._with_gold()
+
+    def _with_gold(self) -> "MatchingProblem":
+        """Sum up the features of the target matchings anew."""
+        bare = replace(self, gold=np.zeros((self.n_blocks, self.n_features)))
+        psi = np.empty_like(bare.gold)  # of the targets, whose features are still to be added
+        targets = self.labels == _kernels.SURE
+        _kernels.fill_corners(np.arange(self.n_blocks), targets, bare.arrays, psi, np.empty(self.n_blocks))
+        return replace(bare, gold=0.0 - psi)
+
+    def with_features(self, features: F64) -> "MatchingProblem":
+        """The same matchings where edges have these features (E, r), as float32, and there are no prior weights."""
+        table, width = np.ascontiguousarray(features, np.float32), features.shape[1]
+        names = tuple(f"x{c}" for c in range(width))
+        edges: Edges = replace(self.edges, features=table, names=names)  # type: ignore[type-var]
+        return replace(self, edges=edges, prior=np.zeros(width), prior_name="none")._with_gold()
 
     def take(self, pairs: I64, *, memory: int | None = None) -> "MatchingProblem":
         """The problem of these pairs alone, (m,) indices, in their order: a copy.  links_lost stays the number of all.

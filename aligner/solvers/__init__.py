@@ -30,16 +30,16 @@ if TYPE_CHECKING:
     from aligner.problem import BlockDefaults, BlockProblem, Corners, MarginalDefaults, Marginals
     from aligner.solvers.approximate import Approximate
     from aligner.solvers.averages import Average, OwnAverage, Suffix
+    from aligner.solvers.batch import FrankWolfe, Together
     from aligner.solvers.block import Block
     from aligner.solvers.block_minimization import minimize_blocks
     from aligner.solvers.checking import check_problem
     from aligner.solvers.constrained_least_squares import least_squares
     from aligner.solvers.coordinates import PerCoordinate
-    from aligner.solvers.corrective import Correction, Corrective
+    from aligner.solvers.cutting_plane import CuttingPlane
     from aligner.solvers.driver import solve
     from aligner.solvers.excessive_gap import ExcessiveGap
     from aligner.solvers.extragradient import Extragradient
-    from aligner.solvers.frank_wolfe import FrankWolfe
     from aligner.solvers.functions import from_kernel, from_oracle
     from aligner.solvers.kernel import KernelBlock
     from aligner.solvers.log_loss import LogLoss
@@ -63,16 +63,16 @@ _HOMES = {
     "problem": "BlockDefaults BlockProblem Corners MarginalDefaults Marginals",
     "solvers.approximate": "Approximate",
     "solvers.averages": "Average OwnAverage Suffix",
+    "solvers.batch": "FrankWolfe Together",
     "solvers.block": "Block",
     "solvers.checking": "check_problem",
     "solvers.constrained_least_squares": "least_squares",
     "solvers.coordinates": "PerCoordinate",
-    "solvers.corrective": "Correction Corrective",
+    "solvers.cutting_plane": "CuttingPlane",
     "solvers.driver": "solve",
     "solvers.excessive_gap": "ExcessiveGap",
     "solvers.extragradient": "Extragradient",
     "solvers.log_loss": "LogLoss",
-    "solvers.frank_wolfe": "FrankWolfe",
     "solvers.functions": "from_kernel from_oracle",
     "solvers.kernel": "KernelBlock",
     "solvers.block_minimization": "minimize_blocks",
@@ -105,9 +105,8 @@ __all__ = [
     "Compiled",
     "CompiledMarginals",
     "Corners",
-    "Correction",
-    "Corrective",
     "CutProblem",
+    "CuttingPlane",
     "Cyclic",
     "DualPoint",
     "ExcessiveGap",
@@ -133,6 +132,7 @@ __all__ = [
     "StochasticSubgradient",
     "Stop",
     "Suffix",
+    "Together",
     "Trace",
     "TracePoint",
     "Uniform",

@@ -215,7 +215,7 @@ def active_steps(order, start, gaps, rule, arrays, regularization, point, pool):
 
 
 @compiled
-def settle(point, pool):
+def settle_active(point, pool):
     """Make the weights of each block sum to 1 again, and compute the point from them, free of rounding errors."""
     point.v[:] = 0.0
     point.loss[0] = 0.0

@@ -17,15 +17,15 @@ from aligner.solvers import _active_kernels as active
 from aligner.solvers import _block_kernels as kernels
 from aligner.solvers import sparse
 from aligner.solvers._block_kernels import Along
+from aligner.solvers._sparse_kernels import SparsePoint
 from aligner.solvers.averages import Average, OwnAverage, Suffix
 from aligner.solvers.gap import Answers, ask, ask_all, audit_at, clip
 from aligner.solvers.orders import ByGap, Order, Permuted, draw_blocks
-from aligner.solvers.points import larger_pool, new_point, new_pool, of_blocks, rescale
+from aligner.solvers.points import larger_pool, mean_of, new_point, new_pool, of_blocks, rescale, settle
 from aligner.solvers.records import Audit, DualPoint, Origin
-from aligner.solvers.sparse import SparseState
 from aligner.solvers.steps import BlockStep, Forward, OwnLength
 from aligner.templates import Compiled, check_code
-from corpora.ragged import I64
+from corpora.ragged import F64, I64
 
 _BLOCKS_AT_ONCE = 8192
 """Blocks of one compiled call, between which Ctrl-C is heard."""
@@ -41,13 +41,14 @@ _KEPT = 20
 class BlockState:
     """The dual point and, if the solver uses them, the gaps and corners of the blocks.
 
+    point: sparse where corners are, and only shares are kept.
     sweeps: since all gaps were last computed.
     cheap: steps towards corners without an oracle call.
     """
 
     origin: Origin
     rng: np.random.Generator
-    point: kernels.Point
+    point: kernels.Point | SparsePoint
     gaps: kernels.Gaps
     pool: active.Pool | None
     sweeps: int = 0
@@ -100,47 +101,33 @@ class Block:
         return "|".join(parts + [f"batch:{self.batch}"] * (self.batch > 1))
 
     @property
-    def _is_forward(self) -> bool:
-        """Whether only its share is kept of each block, no gap and no corners."""
-        return self.step.kind == active.FORWARD and not isinstance(self.order, ByGap) and not self.cache
-
-    @property
     def _steps_compiled(self) -> bool:
         """Whether steps around a compiled oracle are compiled, too."""
         own: list[Any] = [self.step.rule] if isinstance(self.step, OwnLength) else []
         own += [self.average.weight] if isinstance(self.average, OwnAverage) else []
         return self.batch == 1 and all(hasattr(function, "py_func") for function in own)
 
-    def init(self, problem: BlockProblem, rng: np.random.Generator) -> BlockState | SparseState:
-        n, d, origin = problem.n_blocks, problem.n_features, Origin(self, problem)
+    def init(self, problem: BlockProblem, rng: np.random.Generator) -> BlockState:
+        n, d = problem.n_blocks, problem.n_features
         keeps_corners = self.cache or self.step.kind != active.FORWARD
-        known = n if keeps_corners or isinstance(self.order, ByGap) else 0
-        gaps = kernels.Gaps(np.full(known, np.inf), np.zeros(1))
+        keeps_gaps = keeps_corners or isinstance(self.order, ByGap)
+        gaps = kernels.Gaps(np.full(n if keeps_gaps else 0, np.inf), np.zeros(1))
         own = isinstance(self.step, OwnLength) or isinstance(self.average, OwnAverage)
-        if problem.sparse and self._is_forward and not own:
-            return sparse.init(origin, problem, rng)
-        point = new_point(problem)  # which refuses what does not fit into memory
-        return BlockState(origin, rng, point, gaps, new_pool(n, d) if keeps_corners else None)
+        point = sparse.new_point(problem) if problem.sparse and not (keeps_gaps or own) else new_point(problem)
+        return BlockState(Origin(self, problem), rng, point, gaps, new_pool(n, d) if keeps_corners else None)
 
-    def resume(self, problem: BlockProblem, state: BlockState | SparseState) -> None:
+    def resume(self, problem: BlockProblem, state: BlockState) -> None:
         """Go on from the same dual point α in a problem that differs in λ only: v(α) is scaled by 1/λ."""
-        if isinstance(state, SparseState):
-            sparse.resume(Origin(self, problem), state)
-            return
         rescale(state.point, state.pool, state.origin.regularization / problem.regularization)
         state.origin = Origin(self, problem)
         state.point.steps[0] = 0  # averages and decreasing steps begin anew
         state.gaps.last[:] = np.inf
 
-    def sweep(self, problem: BlockProblem, state: BlockState | SparseState) -> int:
-        if isinstance(state, SparseState):
-            order = np.repeat(draw_blocks(self.order, problem.n_blocks, state.rng), self.repeats)
-            assert isinstance(self.step, Forward)
-            return sparse.sweep(problem, state, order, self.batch, self.step.line_search, self.average.code)
-        point, gaps, n = state.point, state.gaps, problem.n_blocks
+    def sweep(self, problem: BlockProblem, state: BlockState) -> int:
+        gaps, n = state.gaps, problem.n_blocks
         calls = 0
         if self._is_stale(state):
-            self._refresh(state, ask_all(problem, point.w, exact=False))
+            self._refresh(problem, state, ask_all(problem, state.point.w, exact=False))
             calls += n
         gaps.total[0] = gaps.last[np.isfinite(gaps.last)].sum()  # free of what rounding has collected
         state.sweeps += 1
@@ -154,34 +141,32 @@ class Block:
                 part = by_gap.redraw(gaps.last, len(part), state.rng)
             part = np.repeat(part, self.repeats)
             if compiled is None:
-                new = self._generic_steps(problem, state, part)
+                some = range(0, len(part), self.batch)
+                new = sum(self._take_steps(problem, state, part[begin : begin + self.batch]) for begin in some)
             else:
-                new = self._compiled_steps(compiled, state, part)
+                new = self._take_compiled_steps(compiled, problem.regularization, state, part)
             state.cheap += len(part) - new
             calls += new
-        # The running sums collect rounding errors that would pass into the gap.
-        if state.pool is not None:
-            active.settle(point, state.pool)
-        else:
-            point.v[:] = point.block_w.sum(axis=0)
-            point.w[:] = clip(point.v, point.n_nonpositive)
-            point.loss[0] = point.block_loss.sum()
+        settle(state.point, state.pool)
         return calls
 
-    def _compiled_steps(self, compiled: Compiled, state: BlockState, order: I64) -> int:
+    def _take_compiled_steps(self, compiled: Compiled, regularization: float, state: BlockState, order: I64) -> int:
         """Take a step of each block in this order; returns the oracle calls."""
-        arrays, regularization, step = compiled.arrays, state.origin.regularization, self.step
-        own_weight = self.average.weight if isinstance(self.average, OwnAverage) else kernels.no_weight
+        arrays, step, average = compiled.arrays, self.step, self.average
+        if isinstance(state.point, SparsePoint):
+            state.point = sparse.take_compiled_steps(
+                compiled, state.point, order, step.line_search, average.code, regularization
+            )
+            return len(order)
+        own_weight = average.weight if isinstance(average, OwnAverage) else kernels.no_weight
         if isinstance(step, Forward | OwnLength) and state.pool is None:
             own_length = step.rule if isinstance(step, OwnLength) else kernels.no_length
             take_steps = compiled.fill(kernels.forward_steps, own_length=own_length, own_weight=own_weight)
-            code, block = take_steps(
-                order, state.gaps, step.length, self.average.code, arrays, regularization, state.point
-            )
+            code, block = take_steps(order, state.gaps, step.length, average.code, arrays, regularization, state.point)
             check_code(code, block)
             return len(order)
         assert state.pool is not None
-        rule = active.Rule(step.kind, step.line_search, self.cache, _KEPT, self.average.code)
+        rule = active.Rule(step.kind, step.line_search, self.cache, _KEPT, average.code)
         take_steps = compiled.fill(active.active_steps, own_weight=own_weight)
         done, calls = 0, 0
         while done < len(order):
@@ -195,81 +180,83 @@ class Block:
                 check_code(code, block)
         return calls
 
-    def _generic_steps(self, problem: BlockProblem, state: BlockState, order: I64) -> int:
-        """`_compiled_steps` with any oracle, called from Python for `batch` blocks at a time."""
-        point, gaps, regularization, step = state.point, state.gaps, problem.regularization, self.step
-        direction = np.empty(len(point.w))
-        calls = 0
+    def _take_steps(self, problem: BlockProblem, state: BlockState, batch: I64) -> int:
+        """`_take_compiled_steps` with any oracle, called once, from Python, for all blocks that need it."""
+        point, average = state.point, self.average
+        if isinstance(point, SparsePoint):
+            all_corners = ask(problem, batch, point.w)
+            state.point = sparse.take_steps(
+                all_corners, point, batch, self.step.line_search, average.code, problem.regularization
+            )
+            return len(batch)
+        blocks = batch.tolist()
+        places = [self._kept_answer(block, state, problem.regularization) for block in blocks]
+        due = [block for block, place in zip(blocks, places, strict=True) if place < 0]
+        found = ask(problem, np.array(due), point.w) if due else None
+        corners = iter(zip(found.dense, found.losses.tolist(), strict=True) if found else ())
+        for block, place in zip(blocks, places, strict=True):
+            if place < 0:
+                self._step_towards(block, *next(corners), state, problem.regularization)
+            else:
+                if len(blocks) > 1:
+                    place = self._kept_answer(block, state, problem.regularization)
+                if place < 0:  # other steps of the batch have closed its gap
+                    continue
+                self._step_actively(block, place, state, problem.regularization)
+            kernels.count_step(kernels.share_of(float(average.weight(int(point.steps[0])))), point)
+        return len(due)
 
-        def kept(block: int) -> int:
-            return int(active.kept_answer(block, gaps, regularization, point, state.pool)) if self.cache else -1
+    def _kept_answer(self, block: int, state: BlockState, regularization: float) -> int:
+        """The place of a kept corner to use in place of the oracle's, or −1."""
+        if not self.cache:
+            return -1
+        return int(active.kept_answer(block, state.gaps, regularization, state.point, state.pool))
 
-        for first in range(0, len(order), self.batch):
-            part = order[first : first + self.batch].tolist()
-            places = [kept(block) for block in part]
-            due = [block for block, place in zip(part, places, strict=True) if place < 0]
-            corners = ask(problem, np.array(due), point.w) if due else None
-            found = iter(zip(corners.dense, corners.losses.tolist(), strict=True) if corners else ())
-            calls += len(due)
-            for block, place in zip(part, places, strict=True):
-                if place >= 0 and self.batch > 1:
-                    place = kept(block)
-                    if place < 0:  # other steps of the batch have closed its gap
-                        continue
-                elif place < 0:
-                    psi, loss = next(found)
-                    if len(gaps.last) > 0:
-                        hinge = loss - float(psi @ point.w)
-                        kernels.set_gap(gaps, block, kernels.block_gap(block, hinge, point.w, regularization, point))
-                    if isinstance(step, OwnLength):
-                        loss_gain = kernels.aim(block, psi, loss, regularization, point)
-                        along = Along(*kernels.look_along(regularization, psi, loss_gain, point))
-                        kernels.move_block(block, kernels.share_of(float(step.rule(along))), psi, loss_gain, point)
-                    elif state.pool is None:
-                        kernels.forward_step(block, psi, loss, step.line_search, regularization, point)
-                    else:
-                        if not active.make_room(block, _KEPT, state.pool):
-                            state.pool = larger_pool(state.pool, block)
-                        place = active.take_answer(block, psi, loss, regularization, point, state.pool)
-                if state.pool is not None:
-                    active.active_step(
-                        block,
-                        place,
-                        step.kind,
-                        step.line_search,
-                        self.cache,
-                        regularization,
-                        direction,
-                        point,
-                        state.pool,
-                    )
-                kernels.count_step(kernels.share_of(float(self.average.weight(int(point.steps[0])))), point)
-        return calls
+    def _step_towards(self, block: int, psi: F64, loss: float, state: BlockState, regularization: float) -> None:
+        """Take a step of a block, for which the oracle has found ψ and L.  psi is overwritten."""
+        point, gaps, step = state.point, state.gaps, self.step
+        if len(gaps.last) > 0:
+            hinge = loss - float(psi @ point.w)
+            kernels.set_gap(gaps, block, kernels.block_gap(block, hinge, point.w, regularization, point))
+        if state.pool is not None:
+            if not active.make_room(block, _KEPT, state.pool):
+                state.pool = larger_pool(state.pool, block)
+            place = active.take_answer(block, psi, loss, regularization, point, state.pool)
+            self._step_actively(block, place, state, regularization)
+        elif isinstance(step, OwnLength):
+            loss_gain = kernels.aim(block, psi, loss, regularization, point)
+            along = Along(*kernels.look_along(regularization, psi, loss_gain, point))
+            kernels.move_block(block, kernels.share_of(float(step.rule(along))), psi, loss_gain, point)
+        else:
+            kernels.forward_step(block, psi, loss, step.line_search, regularization, point)
+
+    def _step_actively(self, block: int, place: int, state: BlockState, regularization: float) -> None:
+        """Take a step of a block towards the corner at this place of the pool, or away from another."""
+        step, point = self.step, state.point
+        scratch = np.empty(len(point.w))
+        active.active_step(
+            block, place, step.kind, step.line_search, self.cache, regularization, scratch, point, state.pool
+        )
 
     def _is_stale(self, state: BlockState) -> bool:
         return isinstance(self.order, ByGap) and state.sweeps >= self.order.refresh
 
-    def _refresh(self, state: BlockState, answers: Answers) -> None:
+    def _refresh(self, problem: BlockProblem, state: BlockState, answers: Answers) -> None:
         point = state.point
-        values = point.block_loss - state.origin.regularization * (point.block_w @ point.w)
+        assert isinstance(point, kernels.Point)
+        values = point.block_loss - problem.regularization * (point.block_w @ point.w)
         state.gaps.last[:] = np.maximum(answers.hinges / len(values) - values, 0.0)
         state.sweeps = 0
 
-    def audit(self, problem: BlockProblem, state: BlockState | SparseState) -> Audit:
+    def audit(self, problem: BlockProblem, state: BlockState) -> Audit:
         averaged = self.average is not Average.NONE and state.point.steps[0] > 0
-        if isinstance(state, SparseState):
-            return sparse.audit(problem, state, averaged)
-        point = state.point
-        v, loss = (point.mean_v, point.mean_loss) if averaged else (point.v, point.loss)
-        w = clip(v, point.n_nonpositive)
+        v, loss = mean_of(state.point) if averaged else (state.point.v, float(state.point.loss[0]))
+        w = clip(v, problem.n_nonpositive)
         answers = ask_all(problem, w)
         used = not averaged and self._is_stale(state)
         if used:
-            self._refresh(state, answers)
-        found = audit_at(problem, w, float(loss[0]), answers, used=used)
-        return replace(found, cheap=state.cheap)
+            self._refresh(problem, state, answers)
+        return replace(audit_at(problem, w, loss, answers, used=used), cheap=state.cheap)
 
-    def dual_point(self, problem: BlockProblem, state: BlockState | SparseState) -> DualPoint:
-        if isinstance(state, SparseState):
-            return sparse.dual_point(state)
+    def dual_point(self, problem: BlockProblem, state: BlockState) -> DualPoint:
         return of_blocks(state.point, state.pool)

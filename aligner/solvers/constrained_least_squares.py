@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from aligner.errors import SettingError
 from aligner.problem import BlockDefaults, Corners
-from aligner.solvers._active_kernels import Pool, settle
+from aligner.solvers._active_kernels import Pool, settle_active
 from aligner.solvers.driver import solve
 from aligner.solvers.randomized_away import RandomizedAway
 from aligner.solvers.records import Status, Stop, TracePoint
@@ -142,7 +142,7 @@ def least_squares(
     problem = LeastSquares.of(matrix, target, domain, radius)
     state = solver.init(problem, np.random.default_rng(seed))
     result = solve(problem, solver, stop=stop, seed=seed, start=state)
-    settle(state.point, state.pool)  # where an interrupt came between rounds
+    settle_active(state.point, state.pool)  # where an interrupt came between rounds
     x = problem.coefficients(state.pool)
     # Anew from x itself, so that the certificate is of what is returned.
     support = np.flatnonzero(x)

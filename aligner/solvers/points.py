@@ -4,9 +4,12 @@ import numpy as np
 
 from aligner.errors import SettingError
 from aligner.problem import BlockProblem
-from aligner.solvers._active_kernels import Pool
+from aligner.solvers._active_kernels import Pool, settle_active
 from aligner.solvers._block_kernels import Point
+from aligner.solvers._sparse_kernels import SparsePoint, settle_sparse
+from aligner.solvers.gap import clip
 from aligner.solvers.records import Active, DualPoint
+from corpora.ragged import F64
 
 _MOST_BYTES = 1 << 31
 """Most bytes of the shares of all blocks, if corners are sparse."""
@@ -63,8 +66,8 @@ def larger_pool(pool: Pool, block: int) -> Pool:
     return pool
 
 
-def of_blocks(point: Point, pool: Pool | None) -> DualPoint:
-    """The dual point with each block's share of it, and its corners if there is a pool."""
+def of_blocks(point: Point | SparsePoint, pool: Pool | None) -> DualPoint:
+    """The dual point with each block's share of it, unless it is sparse, and its corners if there is a pool."""
     active = None
     if pool is not None:
         kept = np.arange(pool.slots.shape[1]) < pool.counts[:, None]
@@ -72,10 +75,30 @@ def of_blocks(point: Point, pool: Pool | None) -> DualPoint:
         used = pool.weights[places] > 0.0
         blocks, places = blocks[used], places[used]
         active = Active(blocks, pool.weights[places], pool.vectors[places], pool.losses[places])
-    return DualPoint(point.v, float(point.loss[0]), active, None, point.block_w, point.block_loss)
+    shares = point.block_w if isinstance(point, Point) else None
+    return DualPoint(point.v, float(point.loss[0]), active, None, shares, point.block_loss)
 
 
-def rescale(point: Point, pool: Pool | None, ratio: float) -> None:
+def mean_of(point: Point | SparsePoint) -> tuple[F64, float]:
+    """The v and ℓ of the average of the iterates."""
+    v = point.mean_v if isinstance(point, Point) else point.v - point.scale[0] * point.behind
+    return v, float(point.mean_loss[0])
+
+
+def rescale(point: Point | SparsePoint, pool: Pool | None, ratio: float) -> None:
     """Move the same dual point to another λ: v(α) and the corners are multiplied by ratio, the old λ over the new."""
-    for vectors in (point.v, point.w, point.block_w, *([] if pool is None else [pool.vectors])):
+    shares = point.block_w if isinstance(point, Point) else point.values
+    for vectors in (point.v, point.w, shares, *([] if pool is None else [pool.vectors])):
         vectors *= ratio
+
+
+def settle(point: Point | SparsePoint, pool: Pool | None) -> None:
+    """Compute the sums over blocks anew: they collect rounding errors, which would pass into the gap."""
+    if isinstance(point, SparsePoint):
+        settle_sparse(point)
+    elif pool is not None:
+        settle_active(point, pool)
+    else:
+        point.v[:] = point.block_w.sum(axis=0)
+        point.w[:] = clip(point.v, point.n_nonpositive)
+        point.loss[0] = point.block_loss.sum()

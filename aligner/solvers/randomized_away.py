@@ -11,7 +11,7 @@ from aligner.solvers import _active_kernels as kernels
 from aligner.solvers._block_kernels import Point
 from aligner.solvers.gap import ask, ask_all, audit_at
 from aligner.solvers.orders import Permuted, Visiting, draw_blocks
-from aligner.solvers.points import larger_pool, new_point, new_pool, of_blocks, rescale
+from aligner.solvers.points import larger_pool, new_point, new_pool, of_blocks, rescale, settle
 from aligner.solvers.records import Audit, DualPoint, Origin
 from corpora.ragged import F64, I64
 
@@ -96,7 +96,7 @@ class RandomizedAway:
                     state.pool = larger_pool(state.pool, int(blocks[taken]))
             everyone = state.rng.permutation(problem.n_blocks)
             kernels.away_steps(everyone, problem.regularization, direction, state.point, state.pool)
-        kernels.settle(state.point, state.pool)
+        settle(state.point, state.pool)
         return problem.n_blocks  # an order is one pass; over all atoms, it is as much as one whole call
 
     def audit(self, problem: BlockProblem, state: RandomizedState) -> Audit:

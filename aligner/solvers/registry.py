@@ -37,22 +37,23 @@ class Entry:
 
 _AVERAGE: dict[str, type | str] = {"average": "averages:Average"}
 _VISITING: dict[str, type | str] = {"order": "orders:VISITING_ORDERS"}
-_BATCH: dict[str, type | str] = {"step": "steps:FORWARD_STEPS", **_AVERAGE}
+_BATCH: dict[str, type | str] = {"step": "steps:STEPS", **_AVERAGE}
 _GRADIENT: dict[str, type | str] = {**_VISITING, "step": "projected_gradient:GradientStep"}
 _SADDLE: dict[str, type | str] = {"projection": "saddle:Projection", "radius": float, "restarts": bool}
 _SADDLE |= {"l1_radius": float}
 _SMOOTH: dict[str, type | str] = {"smoothing": float}
-_KERNEL: dict[str, type | str] = {"kernel": str, "degree": int, "bandwidth": float, **_VISITING, **_BATCH}
+_KERNEL: dict[str, type | str] = {"kernel": str, "degree": int, "bandwidth": float, **_VISITING}
+_KERNEL |= {"step": "steps:FORWARD_STEPS", **_AVERAGE}
 _BLOCK: dict[str, type | str] = {"order": "orders:ORDERS", "step": "steps:STEPS", **_AVERAGE, "cache": bool}
 _BLOCK |= {"repeats": int, "batch": int}
 
 SOLVERS: Mapping[str, Entry] = {
-    "frank-wolfe": Entry("frank_wolfe:FrankWolfe", _BATCH),
-    "away-frank-wolfe": Entry("corrective:Corrective", preset={"correction": "corrective:Correction.AWAY"}),
-    "pairwise-frank-wolfe": Entry("corrective:Corrective", preset={"correction": "corrective:Correction.PAIRWISE"}),
-    "blended-frank-wolfe": Entry("corrective:Corrective", preset={"correction": "corrective:Correction.BLENDED"}),
-    "cutting-plane": Entry("corrective:Corrective", preset={"correction": "corrective:Correction.FULL"}),
-    "subgradient": Entry("frank_wolfe:FrankWolfe", _AVERAGE, {"step": "steps:DECREASING"}),
+    "frank-wolfe": Entry("batch:FrankWolfe", _BATCH),
+    "away-frank-wolfe": Entry("batch:FrankWolfe", _BATCH, {"step": "away"}),
+    "pairwise-frank-wolfe": Entry("batch:FrankWolfe", _BATCH, {"step": "pairwise"}),
+    "blended-frank-wolfe": Entry("batch:FrankWolfe", _BATCH, {"step": "blended"}),
+    "cutting-plane": Entry("cutting_plane:CuttingPlane"),
+    "subgradient": Entry("batch:FrankWolfe", _AVERAGE, {"step": "steps:DECREASING"}),
     "stochastic-subgradient": Entry("subgradient:StochasticSubgradient", {**_VISITING, **_AVERAGE}),
     "bcfw": Entry("block:Block", _BLOCK),
     "bcfw-gap": Entry("block:Block", _BLOCK, {"order": "gap", "cache": "yes"}),

@@ -31,8 +31,8 @@ from aligner.losses.hinge import MatchingProblem, Prior
 from aligner.matching import ORACLES, get_oracle
 from aligner.solvers import SOLVERS, Status, make_solver
 from aligner.solvers.averages import Average
+from aligner.solvers.batch import FrankWolfe
 from aligner.solvers.block import Block
-from aligner.solvers.frank_wolfe import FrankWolfe
 from aligner.solvers.gap import ask_all, clip, dual_value, primal_value
 from aligner.solvers.orders import Permuted
 from aligner.solvers.steps import Forward

@@ -12,9 +12,8 @@ import pytest
 from aligner.losses.chain import ChainProblem
 from aligner.losses.hinge import MatchingProblem
 from aligner.problem import BlockDefaults, Corners
-from aligner.solvers import PerCoordinate, Stop, solve
+from aligner.solvers import CuttingPlane, PerCoordinate, Stop, solve
 from aligner.solvers.averages import Average
-from aligner.solvers.corrective import Corrective
 from aligner.solvers.gap import ask_all, dual_value
 from aligner.solvers.orders import Permuted, Uniform
 from aligner.solvers.registry import make_solver
@@ -176,7 +175,7 @@ def test_whole_permuted_passes_give_a_dual_point(make_problem: MakeProblem) -> N
 def test_certificates_never_fall_and_close(average: Average, make_problem: MakeProblem) -> None:
     """The reported dual never falls, and with the objective of the average encloses the optimum ever more tightly."""
     problem = make_problem(n=40)
-    best = solve(problem, Corrective(), stop=Stop(gap=1e-8, passes=500)).trace[-1]
+    best = solve(problem, CuttingPlane(), stop=Stop(gap=1e-8, passes=500)).trace[-1]
     trace = solve(problem, StochasticSubgradient(average=average), stop=Stop(gap=0.0, passes=400)).trace
     assert all(later.dual >= earlier.dual - 1e-12 for earlier, later in pairwise(trace))
     assert all(point.dual <= best.primal + 1e-9 and best.dual - 1e-9 <= point.primal for point in trace)

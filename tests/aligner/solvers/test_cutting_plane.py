@@ -1,47 +1,19 @@
-"""Away, pairwise and fully corrective Frank-Wolfe, and the quadratic program on the simplex."""
+"""The cutting-plane method, fully corrective Frank-Wolfe, and its quadratic program on the simplex."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize, minimize_scalar
+from scipy.optimize import minimize
 
 from aligner.losses.hinge import MatchingProblem
-from aligner.problem import BlockDefaults, Corners
-from aligner.solvers import Stop, solve
-from aligner.solvers.corrective import Correction, Corrective, shift_weight
-from aligner.solvers.frank_wolfe import FrankWolfe
+from aligner.solvers import CuttingPlane, FrankWolfe, Stop, solve
 from aligner.solvers.gap import ask_all
 from aligner.solvers.simplex import Mixture, best_mixture
 
 MakeProblem = Callable[..., MatchingProblem]
-
-
-@dataclass(frozen=True, eq=False)
-class Polytopes(BlockDefaults):
-    """n blocks, each with the corners that are listed.  psi: (n, m, d).  losses: (n, m)."""
-
-    psi: np.ndarray
-    losses: np.ndarray
-    regularization: float = 1.0
-
-    n_blocks = property(lambda self: self.psi.shape[0])
-    n_features = property(lambda self: self.psi.shape[2])
-
-    def corners(self, blocks: np.ndarray, w: np.ndarray) -> Corners:
-        best = (self.losses[blocks] - self.psi[blocks] @ w).argmax(axis=1)
-        return Corners(self.psi[blocks, best], self.losses[blocks, best])
-
-
-def polytopes(seed: int, n: int, m: int, d: int) -> Polytopes:
-    """Random ones; the first corner of each block is its target, with ψ = 0 and no loss."""
-    rng = np.random.default_rng(seed)
-    psi, losses = rng.standard_normal((n, m, d)), rng.uniform(0.5, 2.0, (n, m))
-    psi[:, 0], losses[:, 0] = 0.0, 0.0
-    return Polytopes(psi, losses)
 
 
 def one_slack_cutting_plane(problem: MatchingProblem, rounds: int) -> list[float]:
@@ -87,7 +59,7 @@ def test_fully_corrective_is_the_one_slack_cutting_plane(seed: int, capacity: in
     methods are right to name different corners from there on.
     """
     problem = make_problem(n=10, d=4, seed=seed, capacity=capacity)
-    ours = solve(problem, Corrective(Correction.FULL), stop=Stop(gap=0.0, passes=14, audit_growth=1.0)).trace
+    ours = solve(problem, CuttingPlane(), stop=Stop(gap=0.0, passes=14, audit_growth=1.0)).trace
     theirs = one_slack_cutting_plane(problem, 14)
     assert len(ours) > 8, "it ends at the optimum"
     np.testing.assert_allclose([p.dual for p in ours[1:]], theirs[: len(ours) - 1], rtol=0, atol=1e-8)
@@ -98,104 +70,11 @@ def test_fully_corrective_dominates_frank_wolfe(regularization: float, make_prob
     problem = make_problem(n=30, regularization=regularization)
     stop = Stop(gap=0.0, passes=25, audit_growth=1.0)
     plain = solve(problem, FrankWolfe(), stop=stop).trace
-    corrective = solve(problem, Corrective(Correction.FULL), stop=stop).trace
+    corrective = solve(problem, CuttingPlane(), stop=stop).trace
     assert all(ours.dual >= theirs.dual - 1e-12 for ours, theirs in zip(corrective, plain, strict=False)), (
         "the first is exact earlier"
     )
     assert corrective[-1].gap < 0.1 * plain[-1].gap
-
-
-@pytest.mark.parametrize("seed", [1, 3, 4])
-@pytest.mark.parametrize("correction", [Correction.AWAY, Correction.PAIRWISE])
-def test_gaps_fall_on_a_line(correction: Correction, seed: int) -> None:
-    """Each factor of 100 in the gap takes about the passes of the one before, where plain steps have hardly begun.
-
-    The optimum is inside a face: plain steps zigzag between its corners  [LJ15 §1].
-    """
-    problem = polytopes(seed, n=1, m=8, d=5)
-    stop = Stop(gap=1e-9, passes=400, audit_growth=1.0)
-    trace = solve(problem, Corrective(correction), stop=stop).trace
-    reached = [next(p.passes for p in trace if p.gap <= gap) for gap in (1e-2, 1e-4, 1e-6, 1e-8)]
-    each = np.diff(reached)
-    assert each.max() <= 2 * each.min()
-    plain = solve(problem, FrankWolfe(), stop=Stop(gap=1e-9, passes=int(reached[-1]), audit_growth=1.0)).trace
-    assert min(p.gap for p in plain) > 1e-4
-
-
-@pytest.mark.parametrize("correction", Correction)
-def test_weights_stay_a_mixture_of_what_the_oracle_named(correction: Correction) -> None:
-    """Its w and ℓ are those of the mixture, whose corners are distinct and among all the product has."""
-    problem = polytopes(1, n=2, m=3, d=2)
-    every = {
-        (*(problem.psi[0, a] + problem.psi[1, b]) / 2.0, (problem.losses[0, a] + problem.losses[1, b]) / 2.0)
-        for a in range(3)
-        for b in range(3)
-    }
-    solver = Corrective(correction)
-    state = solver.init(problem, np.random.default_rng(0))
-    for _ in range(30):
-        solver.sweep(problem, state)
-        mixture = state.mixture
-        assert mixture.weights.min() >= 0
-        assert mixture.weights.sum() == pytest.approx(1.0, abs=1e-12)
-        if correction is not Correction.FULL:
-            assert mixture.weights.min() > 0
-        named = [(*point, loss) for point, loss in zip(mixture.points, mixture.losses, strict=True)]
-        assert len(set(named)) == len(named)
-        assert all(min(np.abs(np.subtract(corner, known)).max() for known in every) < 1e-12 for corner in named)
-
-
-def value(mixture: Mixture, weights: np.ndarray, regularization: float) -> float:
-    """D of some weights of the points of a mixture."""
-    w = weights @ mixture.points
-    return float(weights @ mixture.losses - 0.5 * regularization * w @ w)
-
-
-def best_on_the_way(mixture: Mixture, direction: np.ndarray, regularization: float) -> float:
-    """The greatest D in this direction, as far as all weights stay at or above 0, by scipy."""
-    shrinking = direction < 0
-    longest = float((mixture.weights[shrinking] / -direction[shrinking]).min())
-    return float(
-        -minimize_scalar(
-            lambda length: -value(mixture, mixture.weights + length * direction, regularization),
-            bounds=(0, longest),
-            method="bounded",
-            options={"xatol": 1e-12},
-        ).fun
-    )
-
-
-LENGTHS = {
-    Correction.AWAY: {(True, -1), (True, 0), (False, 1)},
-    Correction.PAIRWISE: {(False, -1), (False, 0), (False, 1)},
-    Correction.BLENDED: {(False, -1), (False, 0), (False, 1)},
-}
-"""Whether a step is away, and how many corners more have weight after it, of what must happen."""
-
-
-@pytest.mark.parametrize("correction", LENGTHS)
-def test_a_shift_is_the_best_on_its_way(correction: Correction) -> None:
-    """Of random mixtures, along the direction of [LJ15 Alg. 1 and 2; TTP22 Alg. 1]."""
-    rng = np.random.default_rng(0)
-    kinds = set()
-    for _ in range(100):
-        weights = np.append(rng.dirichlet(np.full(4, 0.5)), 0.0)
-        mixture = Mixture(rng.standard_normal((5, 3)), rng.uniform(0, 2, 5), weights)
-        gradient = mixture.losses - 0.7 * mixture.points @ mixture.w
-        corner, worst = gradient.argmax(), np.where(weights > 0, gradient, np.inf).argmin()
-        top = np.where(weights > 0, gradient, -np.inf).argmax()
-        forward, away = np.eye(5)[corner] - weights, weights - np.eye(5)[worst]
-        direction = {
-            Correction.AWAY: max(forward, away, key=gradient.dot),
-            Correction.PAIRWISE: forward + away,
-            Correction.BLENDED: max(np.eye(5)[top] - np.eye(5)[worst], forward, key=gradient.dot),
-        }[correction]
-        best = best_on_the_way(mixture, direction, 0.7)
-        shift_weight(mixture, int(corner), 0.7, correction)
-        assert value(mixture, mixture.weights, 0.7) == pytest.approx(best, abs=1e-7)
-        assert mixture.weights.min() > 1e-15
-        kinds.add((direction is away, len(mixture.weights) - np.count_nonzero(weights)))
-    assert kinds >= LENGTHS[correction]
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 20])
