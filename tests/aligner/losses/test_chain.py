@@ -142,16 +142,6 @@ def test_sparse_shares_are_dense_ones(options: dict[str, str]) -> None:
         np.testing.assert_allclose(compiled.w, other.w, rtol=1e-8, atol=1e-10)
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["bcfw-pairwise", "bcfw-gap", "stochastic-subgradient", "frank-wolfe", "exponentiated-gradient", "excessive-gap"],
-)
-def test_compiled_passes_are_those_in_python(name: str) -> None:
-    problem = random_chains(25, longest=4)
-    compiled, generic = (run(each, make_solver(name), gap=0.0, passes=6) for each in (problem, Plain(problem)))
-    np.testing.assert_allclose(compiled.w, generic.w, rtol=1e-8, atol=1e-10)
-
-
 def test_memory_is_that_of_what_is_touched() -> None:
     """The entries that a block keeps are at most the features of its tokens, times its labels, and its neighbours'."""
     rng = np.random.default_rng(0)

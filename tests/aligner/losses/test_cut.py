@@ -10,7 +10,6 @@ import pytest
 from scipy.optimize import linprog, minimize
 
 from aligner.errors import SettingError
-from aligner.problem import BlockDefaults
 from aligner.solvers import CutProblem, Extragradient, Status, check_problem, solve
 from aligner.solvers.saddle import Projection
 
@@ -135,16 +134,6 @@ def test_some_graphs_are_a_problem_of_their_own() -> None:
     np.testing.assert_array_equal(some.psi, whole.psi)
     smallest = cuts.rehearsal()
     assert (smallest.n_blocks, smallest.parts[-1]) == (1, np.diff(cuts.parts).min())
-
-
-def test_compiled_passes_are_those_in_python() -> None:
-    class Plain(BlockDefaults):
-        def __init__(self, problem: CutProblem) -> None:
-            self.n_blocks, self.n_features, self.regularization = problem.n_blocks, problem.n_features, 0.1
-            self.n_nonpositive, self.corners = problem.n_nonpositive, problem.corners  # type: ignore[method-assign]
-
-    one, other = (solve(problem, "bcfw", passes=5) for problem in (random_cuts(), Plain(random_cuts())))
-    np.testing.assert_allclose(one.w, other.w, atol=1e-12)
 
 
 def grids(pictures: list[np.ndarray], noise: float, seed: int = 0) -> CutProblem:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-from math import factorial
 from typing import Any
 
 import numpy as np
@@ -65,32 +63,6 @@ def test_the_sum_of_an_edge_does_not_depend_on_its_company(kernel: Kernel) -> No
     whole = expand(kernel, support, coefficients, features)
     alone = [expand(kernel, support, coefficients, features[e : e + 1]) for e in range(len(features))]
     np.testing.assert_allclose(whole, np.concatenate(alone), rtol=1e-9, atol=1e-12)
-
-
-def explicit(x: np.ndarray, degree: int) -> np.ndarray:
-    """Φ(x) of (1 + x·y)^degree / degree: all products of `degree` out of (1, x), by the multinomial theorem."""
-    extended = np.hstack([np.ones((len(x), 1)), x])
-    columns = []
-    for exponents in _compositions(degree, extended.shape[1]):
-        ways = factorial(degree) / np.prod([factorial(e) for e in exponents])
-        columns.append(np.sqrt(ways / degree) * np.prod(extended ** np.array(exponents), axis=1))
-    return np.stack(columns, axis=1)
-
-
-def _compositions(total: int, parts: int) -> list[tuple[int, ...]]:
-    bars = combinations(range(total + parts - 1), parts - 1)
-    return [tuple(np.diff([-1, *places, total + parts - 1]) - 1) for places in bars]
-
-
-@pytest.mark.parametrize("degree", [1, 2, 3])
-def test_a_polynomial_is_linear_in_products_of_features(degree: int) -> None:
-    support, coefficients = random_sum(20, 4)
-    features = np.random.default_rng(3).random((30, 4), np.float32)
-    weights = explicit(support.astype(np.float64), degree).T @ coefficients
-    np.testing.assert_allclose(
-        expand(Polynomial(degree), support, coefficients, features),
-        explicit(features.astype(np.float64), degree) @ weights,
-    )
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -11,9 +11,9 @@ import pytest
 from aligner.errors import ScoreError
 from aligner.losses.hinge import MatchingProblem
 from aligner.problem import BlockDefaults, Corners
-from aligner.solvers import Stop, make_solver, solve
+from aligner.solvers import RandomizedAway, Stop, solve
 from aligner.solvers import _block_kernels as kernels
-from aligner.solvers.block import Block, BlockState
+from aligner.solvers.block import Block
 from aligner.solvers.orders import ByGap, Permuted, Uniform
 from aligner.solvers.steps import Away, Forward, Pairwise
 
@@ -116,11 +116,13 @@ def test_gap_order_needs_fewer_oracle_calls_where_few_blocks_matter() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("step", [Away(), Pairwise()])
-def test_away_and_pairwise_steps_converge_linearly(step: Away | Pairwise) -> None:
+@pytest.mark.parametrize(
+    "solver", [Block(Uniform(), Away()), Block(Uniform(), Pairwise()), RandomizedAway(Uniform(), 0.1)], ids=repr
+)
+def test_away_and_pairwise_steps_converge_linearly(solver: Block | RandomizedAway) -> None:
     """log(gap) falls on a line: the second half of the passes gains as many digits as the first, or nearly."""
     problem = simplices(n=20, d=6, regularization=0.2)
-    trace = solve(problem, Block(Uniform(), step), stop=Stop(gap=1e-11, passes=4000, audit_growth=1.0)).trace
+    trace = solve(problem, solver, stop=Stop(gap=1e-11, passes=4000, audit_growth=1.0)).trace
     assert trace[-1].relative_gap <= 1e-11
     digits = -np.log10([max(p.relative_gap, 1e-12) for p in trace[1:]])
     passes = np.arange(1, len(trace))
@@ -144,51 +146,3 @@ def test_kept_corners_save_oracle_calls(
     )
     assert kept.relative_gap <= 1e-4
     assert kept.oracle_calls < without.oracle_calls
-
-
-@pytest.mark.parametrize(
-    ("solver", "largest"), [(Block(step=Away()), 9), (Block(step=Pairwise()), 9), (Block(cache=True), 1)]
-)
-def test_the_point_is_that_of_its_corners(solver: Block, largest: int, make_problem: MakeProblem) -> None:
-    """In each block the weights are a distribution, and w, ℓ their mixtures; also where a pool had to grow."""
-    problem = make_problem(n=25, d=12, largest=7, regularization=0.0005)
-    state = solver.init(problem, np.random.default_rng(0))
-    for _ in range(200):
-        solver.sweep(problem, state)
-    np.testing.assert_allclose(state.point.w, state.point.block_w.sum(axis=0), atol=1e-9)
-    assert state.pool is not None
-    assert state.pool.counts.max() >= largest, "the problem is too easy to fill the first pool"
-    used = set()
-    for block in range(25):
-        places = state.pool.slots[block, : state.pool.counts[block]]
-        used |= set(places.tolist())
-        weights = state.pool.weights[places]
-        assert weights.min() >= 0
-        assert weights.sum() == pytest.approx(1.0)
-        np.testing.assert_allclose(weights @ state.pool.vectors[places], state.point.block_w[block], atol=1e-9)
-        assert weights @ state.pool.losses[places] == pytest.approx(state.point.block_loss[block])
-    assert len(used) == state.pool.counts.sum(), "a place is used twice"
-    free = state.pool.free[: state.pool.n_free[0]].tolist()
-    assert sorted([*used, *free]) == list(range(len(state.pool.losses)))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("capacity", [1, 2])
-@pytest.mark.parametrize("name", ["bcfw", "bcfw-gap", "bcfw-away", "bcfw-pairwise"])
-def test_a_state_goes_on_at_another_regularization(name: str, capacity: int, make_problem: MakeProblem) -> None:
-    """The same α: the loss stays, w is scaled; and from there the optimum is that of a start from nothing."""
-    problem = make_problem(n=30, regularization=0.1, capacity=capacity)
-    weaker = replace(problem, regularization=0.05)
-    solver = make_solver(name)
-    assert isinstance(solver, Block)
-    state: BlockState = solver.init(problem, np.random.default_rng(0))
-    solve(problem, solver, stop=Stop(gap=1e-5, passes=2000), start=state)
-    w, loss = state.point.w.copy(), float(state.point.loss[0])
-    solver.resume(weaker, state)
-    np.testing.assert_allclose(state.point.w, 2 * w)
-    assert state.point.loss[0] == loss
-    warm = solve(weaker, solver, stop=Stop(gap=1e-5, passes=2000), start=state)
-    cold = solve(weaker, solver, stop=Stop(gap=1e-5, passes=2000))
-    assert warm.trace[0].gap < cold.trace[0].gap
-    assert min(p.gap for p in warm.trace) >= -1e-12
-    assert warm.trace[-1].primal == pytest.approx(cold.trace[-1].primal, rel=2e-5)

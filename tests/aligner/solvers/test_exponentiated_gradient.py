@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from label_sequences import random_chains
-from solver_configurations import Multiclass, run
+from solver_configurations import Multiclass
 
 from aligner.errors import SettingError
 from aligner.problem import TargetOnly
@@ -51,19 +51,6 @@ def test_no_step_lowers_the_dual(problem: Multiclass | ChainProblem) -> None:
             duals.append(dual_value(problem, state.point.v, loss))
     assert all(after >= before - 1e-12 for before, after in pairwise(duals))
     assert duals[-1] > duals[0]
-
-
-@on_problems
-def test_marginals_are_the_dual_point(problem: Multiclass | ChainProblem) -> None:
-    result = run(problem, make_solver("exponentiated-gradient"), gap=0.0, passes=8)
-    point = result.dual_point
-    assert point is not None
-    assert point.marginals is not None
-    assert point.marginals.min() >= 0.0
-    moved = problem.moments(np.arange(problem.n_blocks), problem.target - point.marginals)
-    np.testing.assert_allclose(point.v, moved[:-1] / (problem.regularization * problem.n_blocks), atol=1e-12)
-    assert point.loss == pytest.approx(-moved[-1] / problem.n_blocks)
-    assert dual_value(problem, point.v, point.loss) == pytest.approx(result.trace[-1].dual)
 
 
 @pytest.mark.parametrize("name", ["exponentiated-gradient", "excessive-gap"])

@@ -203,23 +203,6 @@ def chain(n: int = 8, labels: int = 3, seed: int = 0) -> ChainProblem:
     return ChainProblem.of(np.eye(labels)[y] + rng.standard_normal((len(y), labels)), y, lengths, regularization=0.1)
 
 
-@pytest.mark.parametrize(
-    ("name", "options", "gap"),
-    [
-        pytest.param("extragradient", {"projection": "entropic"}, 1e-2, marks=pytest.mark.slow),
-        ("extragradient", {"projection": "entropic", "restarts": True}, 1e-3),
-        ("exponentiated-gradient", {}, 1e-3),
-    ],
-)
-def test_the_optimum_of_chains(name: str, options: dict[str, object], gap: float) -> None:
-    """Equal to that of block-coordinate Frank-Wolfe."""
-    best = solve(chain(), make_solver("bcfw-pairwise"), stop=Stop(gap=1e-8, passes=5000))
-    result = solve(chain(), make_solver(name, **options), stop=Stop(gap=gap, passes=3000))
-    assert result.trace[-1].relative_gap <= gap
-    assert result.dual - 1e-9 <= best.primal
-    assert best.dual - 1e-9 <= result.primal
-
-
 def test_distances_of_chains_are_those_of_the_distributions() -> None:
     """KL of the distributions over all labellings, by enumeration; and the nearest to a point's own points is it."""
     problem = chain(n=4)

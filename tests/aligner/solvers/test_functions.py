@@ -208,15 +208,6 @@ def test_results_are_short_and_are_kept(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["run.state"]
 
 
-def test_a_path_goes_on_from_each_result() -> None:
-    problem, result = from_kernel(), None
-    for strength in (0.5, 0.3, 0.2):
-        result = solvers.solve(problem.at(strength), "bcfw-pairwise", gap=1e-4, start=result)
-        cold = solvers.solve(problem.at(strength), "bcfw-pairwise", gap=1e-4)
-        enclose([result, cold])
-    assert result.trace[0].gap < cold.trace[0].gap
-
-
 def test_penalties_of_single_weights() -> None:
     """As many as λ; and those of small ones are larger than they would be."""
     three = solvers.solve(solvers.PerCoordinate(from_oracle(), penalties=3.0), gap=1e-3)
@@ -348,29 +339,3 @@ for name in ("of_module", "of_function", "of_array", "of_tuple"):
     assert losses("2") == [2.0, 1.0, 2.0, 2.0]
     (tmp_path / "deep.py").write_text("from numba import njit\n@njit\ndef cost():\n    return 3.0\n")
     assert losses("1") == [1.0, 3.0, 1.0, 1.0]
-
-
-@pytest.mark.slow
-def test_a_second_process_compiles_nothing(tmp_path: Path) -> None:
-    script = """
-import numpy as np
-from kernels import Arrays, kernel
-from aligner import solvers
-from corpora.compiled import compilations
-rng = np.random.default_rng(0)
-y = rng.integers(3, size=60)
-problem = solvers.from_kernel(kernel, Arrays(rng.normal(size=(60, 4)), y), n_features=12, regularization=0.1)
-solvers.solve(problem, "bcfw", gap=1e-3)
-print(len(compilations.buffer))
-"""
-    source = Path(__file__).read_text("utf-8")
-    start, end = source.index("@numba.njit"), source.index("def from_oracle")
-    head = "from typing import NamedTuple\nimport numba\nimport numpy as np\n"
-    arrays = "class Arrays(NamedTuple):\n    x: np.ndarray\n    y: np.ndarray\n"
-    (tmp_path / "kernels.py").write_text(head + arrays + source[start:end])
-    (tmp_path / "run.py").write_text(script)
-    found = [
-        subprocess.run([sys.executable, "run.py"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
-        for _ in range(2)
-    ]
-    assert int(found[1]) == 0, found

@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from label_sequences import random_chains
-from solver_configurations import PROBLEMS, Configuration, Multiclass, knowing, run
 
-from aligner.solvers import SOLVERS, Status
+from aligner.solvers import SOLVERS
 
 DIGITS = """
 import numpy as np
@@ -94,17 +91,3 @@ def test_a_script_is_solved_by_every_solver_that_knows_it(script: str, longest: 
     found = [line.split() for line in lines]
     assert [(name, status) for name, status, *_ in found] == [(name, "CONVERGED") for name in names]
     assert max(float(dual) for *_, dual in found) <= min(float(primal) for *_, primal, _ in found)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["multiclass", "chains"])
-def test_problems_with_marginals_are_solved_by_every_solver_that_knows_them(kind: str) -> None:
-    problem = replace(Multiclass.random() if kind == "multiclass" else random_chains(), regularization=0.5)
-    duals, primals = [], []
-    for configuration in knowing([Configuration(name, ()) for name in SOLVERS], kind):
-        result = run(problem, configuration.solver, gap=0.0, absolute_gap=1e-4, passes=50_000, audit_growth=1.5)
-        assert result.status is Status.CONVERGED, str(configuration)
-        duals.append(result.dual)
-        primals.append(result.primal)
-    assert len(duals) >= len(PROBLEMS)
-    assert max(duals) <= min(primals)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ from aligner.solvers import Stop, make_solver, solve
 from aligner.solvers.block import Block
 from aligner.solvers.constrained_least_squares import Domain, Fit, LeastSquares, least_squares
 from aligner.solvers.orders import Permuted, Uniform
-from aligner.solvers.randomized_away import RandomizedAway, RandomizedState
+from aligner.solvers.randomized_away import RandomizedAway
 from aligner.solvers.steps import Away
 
 MakeProblem = Callable[..., MatchingProblem]
@@ -242,57 +242,6 @@ def test_blocks_that_were_not_asked_step_too(make_problem: MakeProblem) -> None:
     }
     randomized, block = calls.values()
     assert randomized < 0.75 * block
-
-
-def test_the_gap_falls_linearly_on_matchings(make_problem: MakeProblem) -> None:
-    trace = solve(
-        make_problem(n=30, d=6, largest=7, regularization=0.05),
-        RandomizedAway(Uniform(), 0.1),
-        stop=Stop(1e-11, 1000, audit_growth=1.0),
-    ).trace
-    digits = np.log10([point.gap for point in trace if point.gap > 1e-12])
-    slope, intercept = np.polyfit(np.arange(len(digits)), digits, 1)
-    explained = 1 - np.var(digits - slope * np.arange(len(digits)) - intercept) / np.var(digits)
-    assert trace[-1].relative_gap <= 1e-11
-    assert slope < 0
-    assert explained > 0.9
-
-
-def test_the_point_is_that_of_its_corners(make_problem: MakeProblem) -> None:
-    """In each block the weights are a distribution over distinct corners, and w, ℓ their mixtures."""
-    problem = make_problem(n=6, d=12, largest=7, regularization=0.01)
-    solver = RandomizedAway(sample=0.2)
-    state: RandomizedState = solver.init(problem, np.random.default_rng(0))
-    for _ in range(200):
-        solver.sweep(problem, state)
-    assert state.pool.counts.max() > 8, "the problem is too easy to fill the first pool"
-    total_w, total_loss = np.zeros(12), 0.0
-    for block in range(6):
-        places = state.pool.slots[block, : state.pool.counts[block]]
-        weights = state.pool.weights[places]
-        assert weights.min() > 0
-        assert weights.sum() == pytest.approx(1.0)
-        assert len(np.unique(state.pool.vectors[places], axis=0)) == len(places)
-        total_w += weights @ state.pool.vectors[places]
-        total_loss += weights @ state.pool.losses[places]
-    np.testing.assert_allclose(state.point.w, total_w, atol=1e-9)
-    assert state.point.loss[0] == pytest.approx(total_loss)
-
-
-def test_a_state_goes_on_at_another_regularization(make_problem: MakeProblem) -> None:
-    problem = make_problem(n=30, regularization=0.1)
-    weaker = replace(problem, regularization=0.05)
-    solver = RandomizedAway(sample=0.1)
-    state = solver.init(problem, np.random.default_rng(0))
-    solve(problem, solver, stop=Stop(1e-5, 2000), start=state)
-    w, loss = state.point.w.copy(), float(state.point.loss[0])
-    solver.resume(weaker, state)
-    np.testing.assert_allclose(state.point.w, 2 * w)
-    assert state.point.loss[0] == loss
-    warm, cold = (solve(weaker, solver, stop=Stop(1e-5, 2000), start=s) for s in (state, None))
-    assert warm.trace[0].gap < cold.trace[0].gap
-    assert min(point.gap for point in warm.trace) >= -1e-12
-    assert warm.trace[-1].primal == pytest.approx(cold.trace[-1].primal, rel=2e-5)
 
 
 def test_settings_that_cannot_work() -> None:

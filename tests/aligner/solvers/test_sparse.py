@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 from label_sequences import diameters, random_chains
 from solver_configurations import Plain, run
 
-from aligner.losses.chain import ChainProblem
-from aligner.solvers import Stop, make_solver, solve
+from aligner.solvers import make_solver
 from aligner.solvers import sparse as sparse_solver
 from aligner.solvers.block import Block, BlockState
 
@@ -68,18 +67,3 @@ def test_shares_add_up() -> None:
     assert point.block_losses.sum() == pytest.approx(point.loss)
     longest = diameters(problem) / (problem.regularization * problem.n_blocks)
     assert (np.linalg.norm(shares, axis=1) <= longest).all()
-
-
-def test_going_on_at_another_regularization_keeps_the_dual_point() -> None:
-    problem, solver = random_chains(20, longest=4), Block()
-    state = solver.init(problem, np.random.default_rng(0))
-    solver.sweep(problem, state)
-    before = shares_of(state) * problem.regularization
-    other: ChainProblem = replace(problem, regularization=0.25)
-    solver.resume(other, state)
-    np.testing.assert_allclose(shares_of(state) * other.regularization, before, rtol=1e-12)
-    warm = solve(other, solver, stop=Stop(gap=1e-3, passes=2000), start=state)
-    cold = solve(other, solver, stop=Stop(gap=1e-3, passes=2000))
-    assert warm.dual <= cold.primal
-    assert cold.dual <= warm.primal
-    assert warm.trace[0].dual > cold.trace[0].dual
