@@ -250,10 +250,10 @@ class Marginals(Protocol):
     def duals(self, blocks: I64) -> F64 | None:
         """Dual variables where a search for nearest points of these blocks starts and ends; None: it needs none."""
 
-    def nearest(self, blocks: I64, points: F64, geometry: str) -> F64:
+    def nearest(self, blocks: I64, points: F64, geometry: str, duals: F64 | None = None) -> F64:
         """The z_i nearest to points: argmax ⟨points, z⟩ − Ω(z), Ω ½ ‖z‖² (euclidean) or negative entropy (entropic).
 
-        If `duals` is not None, duals may be given as a further argument.
+        duals: where the search starts, and changed in place to where it ends; given only if `duals` has some.
         """
 
     def restricted(self, kept: Bools) -> "tuple[Marginals, Bools] | None":

@@ -220,7 +220,7 @@ class ChainProblem(MarginalDefaults, BlockDefaults):
         kernels.chain_moments(blocks, self.arrays, z, self._starts(blocks), found)
         return found
 
-    def nearest(self, blocks: I64, points: F64, geometry: str) -> F64:
+    def nearest(self, blocks: I64, points: F64, geometry: str, duals: F64 | None = None) -> F64:
         if not np.isfinite(points).all():
             check_code(NOT_FINITE, -1)
         found = np.empty_like(points)

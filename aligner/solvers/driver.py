@@ -93,17 +93,17 @@ def solve(
                     best = min(audit, judged[-1].best, key=lambda one: one.primal)
                 found = Certificate(best.primal, dual, best.size)
                 point = TracePoint(
-                    passes,
-                    oracle_calls,
-                    audit_calls,
-                    seconds,
-                    audit.primal,
-                    audit.dual,
-                    found.gap,
-                    found.relative,
-                    audit.bound,
-                    audit.cheap,
-                    measure and measure(audit.w),
+                    passes=passes,
+                    oracle_calls=oracle_calls,
+                    audit_calls=audit_calls,
+                    seconds=seconds,
+                    primal=audit.primal,
+                    dual=audit.dual,
+                    gap=found.gap,
+                    relative_gap=found.relative,
+                    bound=audit.bound,
+                    cheap_steps=audit.cheap,
+                    measured=measure and measure(audit.w),
                 )
                 judged.append(_Judged(point, audit, best, dual))
                 if show is not None:

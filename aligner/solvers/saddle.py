@@ -154,10 +154,8 @@ class Spans(NamedTuple):
         return int(self.marginals.parts[span[1]] - self.marginals.parts[span[0]])
 
     def nearest(self, span: Span, points: F64, duals: F64 | None = None) -> F64:
-        blocks = np.arange(*span)
-        if duals is None:
-            return self.marginals.nearest(blocks, points, self.geometry)
-        return self.marginals.nearest(blocks, points, self.geometry, duals)  # type: ignore[call-arg]
+        own = {} if duals is None else {"duals": duals}  # marginals that have none need not take any
+        return self.marginals.nearest(np.arange(*span), points, self.geometry, **own)
 
     def counts(self, rows: slice) -> float | F64:
         counts = self.marginals.counts
