@@ -119,7 +119,12 @@ class BlockDefaults(Regularized):
         kernels = self.compiled()
         if kernels is None:
             raise OracleError(f"{type(self).__name__} lacks corners, or compiled kernels (see docs/own-problem.md)")
-        return Corners(*compiled_corners(kernels, blocks, w))
+        psi, losses = compiled_corners(kernels, blocks, w)
+        if not self.sparse:
+            return Corners(psi, losses)
+        from scipy.sparse import csr_array
+
+        return Corners(csr_array(psi), losses)
 
     def exact_corners(self: BlockProblem, blocks: I64, w: F64) -> Corners:
         return self.corners(blocks, w)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from aligner.errors import AlignerError, ScoreError
+from aligner.errors import AlignerError, OracleError, ScoreError
 from corpora.ragged import F64, I64
 from corpora.threads import map_threads
 
@@ -23,6 +23,7 @@ DONE = 0
 NEGATIVE_HINGE = 1
 NOT_FINITE = 2
 POSITIVE_REWARD = 3
+OUT_OF_RANGE = 4
 """Codes that an oracle's kernel returns beside a corner, see `check_code`."""
 
 _BLOCKS_AT_ONCE = 512
@@ -77,7 +78,7 @@ class CompiledMarginals(NamedTuple):
 
 
 def check_code(code: int, block: int) -> None:
-    """Raise the error that a kernel's code stands for: AlignerError, ScoreError or ValueError; not for DONE."""
+    """Raise the error of a kernel's code: AlignerError, ScoreError, OracleError or ValueError; not for DONE."""
     if code == NEGATIVE_HINGE:
         raise AlignerError(
             f"labelled pair {block + 1}: the oracle's answer is worse than the target matching "
@@ -85,6 +86,8 @@ def check_code(code: int, block: int) -> None:
         )
     if code == POSITIVE_REWARD:
         raise ValueError("the last n_nonpositive weights must be at most 0")
+    if code == OUT_OF_RANGE:
+        raise OracleError(f"block {block}: ψ has a column that does not exist, or more entries than there is room for")
     if code == NOT_FINITE:
         where = "the weights" if block < 0 else f"at block {block} the scores, or the corner's loss or ψ,"
         raise ScoreError(f"{where} are not finite")

@@ -7,6 +7,7 @@ classification models.
 from dataclasses import dataclass, replace
 from inspect import isfunction
 from math import ceil
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,8 @@ class Block:
     are up to batch − 1 steps old, an error of the oracle as in `Approximate` [LJSP13 Thm. C.1, δ <= 2 batch].
     cache: each block keeps corners and uses the best of them, if its gap is large enough, instead of the oracle
     [OAD16 §3.2]; worth it if the oracle is expensive.
+    store: a folder; the blocks' shares of w are in a temporary file there, of which the system keeps in memory what it
+    has room for. Sparse shares stay in memory.
     Solver memory: n · d numbers for the blocks' shares of w, and d more for each kept corner; with sparse corners
     2 numbers for each feature that a block's corners have touched, see `sparse`.
     """
@@ -78,6 +81,7 @@ class Block:
     cache: bool = False
     repeats: int = 1
     batch: int = 1
+    store: str | Path | None = None
 
     def __post_init__(self) -> None:
         for name, make in (("step", OwnLength), ("average", OwnAverage)):
@@ -113,7 +117,9 @@ class Block:
         keeps_gaps = keeps_corners or isinstance(self.order, ByGap)
         gaps = kernels.Gaps(np.full(n if keeps_gaps else 0, np.inf), np.zeros(1))
         own = isinstance(self.step, OwnLength) or isinstance(self.average, OwnAverage)
-        point = sparse.new_point(problem) if problem.sparse and not (keeps_gaps or own) else new_point(problem)
+        point = (
+            sparse.new_point(problem) if problem.sparse and not (keeps_gaps or own) else new_point(problem, self.store)
+        )
         return BlockState(Origin(self, problem), rng, point, gaps, new_pool(n, d) if keeps_corners else None)
 
     def resume(self, problem: BlockProblem, state: BlockState) -> None:

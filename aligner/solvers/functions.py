@@ -81,11 +81,15 @@ class FromOracle(BlockDefaults):
 class FromKernel(BlockDefaults):
     """A problem of a function that numba can compile, see `from_kernel`."""
 
-    corner: Callable[..., float]
+    corner: Callable[..., Any]
     arrays: kernels.Weighted
     n_blocks: int
     n_features: int
     regularization: float
+
+    @property
+    def sparse(self) -> bool:  # type: ignore[override]
+        return self.arrays.most > 0
 
     @property
     def signature(self) -> str:
@@ -93,8 +97,12 @@ class FromKernel(BlockDefaults):
 
     def compiled(self) -> Compiled:
         own = name_of(type(self.arrays.arrays))
-        corner = fill(kernels.weighted_corner, own, own_corner=self.corner)
-        return Compiled(self.arrays, fill(kernels.make_nothing, own), corner)
+        if not self.sparse:
+            corner = fill(kernels.weighted_corner, own, own_corner=self.corner)
+            return Compiled(self.arrays, fill(kernels.make_nothing, own), corner)
+        sparse = fill(kernels.weighted_sparse_corner, own, own_corner=self.corner)
+        dense = fill(kernels.dense_corner, own, sparse_corner=sparse)
+        return Compiled(self.arrays, fill(kernels.make_entries, own), dense, sparse)
 
     def rehearsal(self) -> "FromKernel":
         return replace(self, n_blocks=1)
@@ -131,20 +139,24 @@ def from_oracle(
 
 
 def from_kernel(
-    corner: Callable[..., float],
+    corner: Callable[..., Any],
     arrays: Any,
     *,
     n_features: int,
     regularization: float,
     n_blocks: int | None = None,
     weights: npt.ArrayLike | None = None,
+    most_entries: int = 0,
 ) -> FromKernel:
     """Make a problem of an oracle that numba compiles, and whole passes of solvers around it.
 
     corner: (i, arrays, w, psi) -> L_i(z) of z = argmax_z L_i(z) − w·ψ_i(z); fills psi (d,), which is 0 before the call,
     with ψ_i(z). A function, or one that `numba.njit` has made; of a file, so that it is compiled only once.
     arrays: a NamedTuple of what it needs.  n_blocks: n; by default the length of the first array.
-    weights, regularization: as of `from_oracle`.  Oracles with workspaces or sparse corners: see `Compiled`.
+    most_entries: ψ is sparse, of at most so many entries, and corner is (i, arrays, w, cost, columns, values) ->
+    (L_i(z), m) of z = argmax_z cost · L_i(z) − w·ψ_i(z); fills columns[:m] and values[:m] with the entries of ψ_i(z),
+    which may repeat a column. Steps of `Block` take time and memory in proportion to the entries.
+    weights, regularization: as of `from_oracle`.  Oracles with workspaces: see `Compiled`.
     A few blocks are tried, see `check_problem`.  Raises OracleError, in one line, if something is wrong.
     """
     if not (isinstance(arrays, tuple) and hasattr(arrays, "_fields") and len(arrays)):
@@ -156,8 +168,10 @@ def from_kernel(
     n = (rows or [0])[0] if n_blocks is None else n_blocks
     if n > max(rows, default=n):  # kernels do not check where they read
         raise OracleError(f"n_blocks is {n}, and the longest array has {max(rows)} rows")
+    if not (isinstance(most_entries, int | np.integer) and most_entries >= 0):
+        raise OracleError(f"most_entries is {most_entries!r} (a whole number from 0 on)")
     own = np.ones(n) if weights is None else _checked(weights, n)
-    problem = FromKernel(corner, kernels.Weighted(arrays, own), n, n_features, regularization)
+    problem = FromKernel(corner, kernels.Weighted(arrays, own, int(most_entries)), n, n_features, regularization)
     check_sizes(problem)
     from numba import errors
 

@@ -1,5 +1,8 @@
 """Make, enlarge and rescale the dual point of the blocks, and the corners that they keep."""
 
+from pathlib import Path
+from tempfile import TemporaryFile
+
 import numpy as np
 
 from aligner.errors import SettingError
@@ -18,18 +21,26 @@ _SLOTS = 8
 """Corners that a block can keep at first."""
 
 
-def new_point(problem: BlockProblem) -> Point:
-    """The point with all mass on the targets: w = 0, ℓ = 0.  SettingError if corners are sparse and it is too large."""
+def new_point(problem: BlockProblem, store: str | Path | None = None) -> Point:
+    """The point with all mass on the targets: w = 0, ℓ = 0.  SettingError if corners are sparse and it is too large.
+
+    store: a folder where the blocks' shares are in a temporary file, not in memory.
+    """
     n, d = problem.n_blocks, problem.n_features
     if problem.sparse and 8 * n * d > _MOST_BYTES:
         raise SettingError(
             f"this solver keeps {d:,} numbers for each of {n:,} blocks (bcfw with forward steps keeps fewer)"
         )
+    if store is None:
+        shares = np.zeros((n, d))
+    else:
+        with TemporaryFile(dir=store) as file:  # which is there as long as it is mapped
+            shares = np.asarray(np.memmap(file, np.float64, "w+", shape=(n, d)))
     return Point(
         v=np.zeros(d),
         w=np.zeros(d),
         loss=np.zeros(1),
-        block_w=np.zeros((n, d)),
+        block_w=shares,
         block_loss=np.zeros(n),
         mean_v=np.zeros(d),
         mean_loss=np.zeros(1),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ import pytest
 from aligner.errors import ScoreError
 from aligner.losses.hinge import MatchingProblem
 from aligner.problem import BlockDefaults, Corners
-from aligner.solvers import RandomizedAway, Stop, solve
+from aligner.solvers import Average, RandomizedAway, Status, Stop, solve
 from aligner.solvers import _block_kernels as kernels
 from aligner.solvers.block import Block
 from aligner.solvers.orders import ByGap, Permuted, Uniform
@@ -113,6 +115,18 @@ def test_gap_order_needs_fewer_oracle_calls_where_few_blocks_matter() -> None:
         for order in (Uniform(), ByGap())
     }
     assert calls["gap"] < 0.5 * calls["uniform"]
+
+
+def test_shares_in_a_file_are_those_in_memory(make_problem: MakeProblem, tmp_path: Path) -> None:
+    problem = make_problem(n=30)
+    for solver in (Block(), Block(step=Pairwise(), average=Average.WEIGHTED)):
+        kept, stored = (solve(problem, replace(solver, store=store), passes=5) for store in (None, tmp_path))
+        assert kept.w.tobytes() == stored.w.tobytes()
+        assert pickle.loads(pickle.dumps(stored)).state.point.block_w.tobytes() == kept.state.point.block_w.tobytes()
+        assert solve(problem, solver, start=stored, passes=5).status is Status.PASSES
+    assert not any(tmp_path.iterdir()), "the file has no name, and goes with the state"
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        solve(problem, Block(store=tmp_path / "nowhere"))
 
 
 @pytest.mark.slow

@@ -61,6 +61,19 @@ def kernel(i, arrays, w, psi):  # type: ignore[no-untyped-def]
     return 0.0 if best == y else 1.0
 
 
+@numba.njit
+def sparse_kernel(i, arrays, w, cost, columns, values):  # type: ignore[no-untyped-def]
+    x, y, p = arrays.x[i], arrays.y[i], arrays.x.shape[1]
+    best, highest = 0, -np.inf
+    for k in range(len(w) // p):
+        score = (0.0 if k == y else cost) + np.dot(x, w[k * p : (k + 1) * p])
+        if score > highest:
+            best, highest = k, score
+    for c in range(p):  # both, so that columns repeat at the target
+        columns[2 * c], columns[2 * c + 1], values[2 * c], values[2 * c + 1] = y * p + c, best * p + c, x[c], -x[c]
+    return (0.0 if best == y else 1.0), 2 * p
+
+
 def from_oracle(function: Callable[..., Any] = corner, **changed: Any) -> Any:
     return solvers.from_oracle(function, **{"n_blocks": 60, "n_features": D, "regularization": 0.1} | changed)
 
@@ -80,6 +93,7 @@ FORMS = {
         lambda i, w: (csr_array(corner(i, w)[0][None]), corner(i, w)[1]), **changed
     ),
     "kernel": from_kernel,
+    "sparse kernel": lambda **changed: from_kernel(sparse_kernel, most_entries=8, **changed),
 }
 
 
@@ -138,7 +152,7 @@ OWN = {
 
 
 @pytest.mark.parametrize("own", OWN)
-@pytest.mark.parametrize("form", ["many", "sparse", "kernel"])
+@pytest.mark.parametrize("form", ["many", "sparse", "kernel", "sparse kernel"])
 def test_own_orders_steps_and_averages_find_the_optimum(own: str, form: str) -> None:
     best = solvers.solve(from_kernel(), gap=1e-5, passes=9000)
     enclose([best, solvers.solve(FORMS[form](), Block(**OWN[own]), gap=0.01, passes=9000)])
@@ -250,6 +264,10 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "no strength": (lambda: from_oracle(regularization=0.0), "regularization is 0.0"),
     "no arrays": (lambda: from_kernel(arrays=[X, Y]), "a NamedTuple of the arrays"),
     "a kernel of no numbers": (lambda: from_kernel(lambda i, arrays, w, psi: "a"), "numba cannot compile"),
+    "a kernel beyond the columns": (
+        lambda: from_kernel(sparse_kernel, n_features=9, most_entries=8), "a column that does not exist",
+    ),
+    "no entries": (lambda: from_kernel(sparse_kernel, most_entries=-1), "most_entries is -1"),
     "a kernel of nan": (lambda: from_kernel(lambda i, arrays, w, psi: np.nan), "not finite"),
     "unknown solver": (lambda: solvers.solve(from_oracle(), "newtonian"), "unknown solver 'newtonian' .choose"),
     "unknown limit": (lambda: solvers.solve(from_oracle(), gaps=1.0), "unknown limit gaps"),
