@@ -1,7 +1,5 @@
 """Well-formed files of every kind, to be changed."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Callable

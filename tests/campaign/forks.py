@@ -1,7 +1,5 @@
 """Work in children of a process that has imported and compiled all: quick to start, and free to die."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import resource

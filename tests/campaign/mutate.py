@@ -1,7 +1,5 @@
 """Files that nobody writes: well-formed ones, changed at random."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 

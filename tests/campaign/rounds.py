@@ -1,7 +1,5 @@
 """How long the campaign is, by which seeds it draws, and what it keeps of an input that fails."""
 
-from __future__ import annotations
-
 import os
 import random
 import tempfile

@@ -1,7 +1,5 @@
 """Command lines that nobody means: they end with a code that says what happened, and change only what they may."""
 
-from __future__ import annotations
-
 import gzip
 import random
 import re

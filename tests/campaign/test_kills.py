@@ -1,7 +1,5 @@
 """Whenever a command ends, what stands under a final name is whole, and --resume goes on to the same bytes."""
 
-from __future__ import annotations
-
 import re
 import resource
 import shutil

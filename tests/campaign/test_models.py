@@ -1,7 +1,5 @@
 """A model is refused in a line that names it, or aligns: whatever its bytes, its header and its arrays are."""
 
-from __future__ import annotations
-
 import json
 import random
 import time

@@ -1,7 +1,5 @@
 """serve and annotate answer whatever is sent to them, and only what they should."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

@@ -1,7 +1,5 @@
 """Every reader gives what a file says, line for line, or refuses it in one line that names it."""
 
-from __future__ import annotations
-
 import io
 import random
 import time

@@ -1,7 +1,5 @@
 """Imported by the process that forks children: loads all that the commands use, and their kernels."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Memory is bounded by what is read, not by a number that stands in it nor by what is packed."""
 
-from __future__ import annotations
-
 import gzip
 import subprocess
 import tracemalloc

@@ -1,7 +1,5 @@
 """What a command reads from a pipe or standard input gives what it gives from a file, or is refused in one line."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Text in columns of one file gives what two files of it give, in every command that reads text."""
 
-from __future__ import annotations
-
 import csv
 import re
 from pathlib import Path

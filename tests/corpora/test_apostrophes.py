@@ -1,13 +1,12 @@
 """Apostrophes are letters where the text uses them so, whatever the language is called."""
 
-from __future__ import annotations
-
 import itertools
 import random
 from pathlib import Path
 
 import pytest
 from commands import write
+from readings import refuses
 
 from corpora import SettingError
 from corpora.apostrophes import FEWEST_FORMS, are_letters, as_option, tokenizing
@@ -76,5 +75,5 @@ def test_what_a_user_gives(keep: str, sides: list[str]) -> None:
 
 @pytest.mark.parametrize(("tokenize", "keep"), [(False, "'"), (True, "a"), (True, "' "), (True, "1")])
 def test_what_has_no_meaning(tokenize: bool, keep: str) -> None:
-    with pytest.raises(SettingError, match="`keep`"):
+    with refuses("`keep`", SettingError):
         tokenizing(tokenize, keep, [])

@@ -1,7 +1,5 @@
 """A bitext holds the words of its files, pair by pair; what is broken is told with its line, and what looks odd."""
 
-from __future__ import annotations
-
 import gzip
 import lzma
 from pathlib import Path
@@ -10,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from readings import refuses
 
 from aligner.training.inputs import read_labelled
 from corpora.bitext import FEWEST_LINES, PAIRS_AT_ONCE, Bitext, BitextBuilder, Text, Vocabulary, oddities, read_bitext
-from corpora.errors import CorpusError
 from corpora.normalize import Normalizer
 from corpora.readers import open_corpus
 from corpora.strict_json import parse_json
@@ -134,7 +132,7 @@ def test_several_corpora_make_one_bitext(tmp_path: Path) -> None:
 def test_corpora_in_opposite_directions(tmp_path: Path) -> None:
     prefix = write(tmp_path, b"a\n", b"b\n")
     corpora = [open_corpus(prefix), open_corpus(prefix, source="fr")]
-    with pytest.raises(CorpusError, match=r"t: is fr-en, but before it is en-fr"):
+    with refuses(r"t: is fr-en, but before it is en-fr"):
         read_bitext(corpora, FOLDED, FOLDED)
 
 
@@ -162,7 +160,7 @@ def test_what_cannot_be_read_is_told_with_its_line(
     path = write(tmp_path, source, target) if target is not None else tmp_path / "triples"
     if target is None:
         path.write_bytes(source)
-    with pytest.raises(CorpusError, match=what):
+    with refuses(what):
         load(path, normalizer=Normalizer(tokenize=tokenize))
 
 

@@ -1,7 +1,5 @@
 """Where compiled kernels are kept: for whom nothing can be written, after a change of the code, and in old folders."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import shutil

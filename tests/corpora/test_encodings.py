@@ -1,7 +1,5 @@
 """Text in other encodings is read as the same text in UTF-8 is."""
 
-from __future__ import annotations
-
 import codecs
 import gzip
 import json
@@ -12,10 +10,10 @@ import pytest
 from commands import refused, run
 from hypothesis import given
 from hypothesis import strategies as st
+from readings import refuses
 
 from corpora import SettingError
 from corpora.encodings import named_encoding, read_as
-from corpora.errors import CorpusError
 from corpora.files import count_lines, read_lines
 from corpora.readers import open_corpus
 
@@ -66,21 +64,21 @@ def test_code_pages_are_named(tmp_path_factory: pytest.TempPathFactory, lines: l
 def test_what_is_no_such_text(tmp_path: Path) -> None:
     path = tmp_path / "a"
     path.write_bytes("a\nb\nc".encode("utf-16") + b"\x00")
-    with pytest.raises(CorpusError, match=r"/a:3: not valid UTF-16-LE"):
+    with refuses(r"/a:3: not valid UTF-16-LE"):
         list(read_lines(path))
     path.write_bytes("a\nb\nc".encode("utf-32-be") + b"\0\x20\0\0")
-    with pytest.raises(CorpusError, match=r"/a:3: not valid UTF-32-BE"):
+    with refuses(r"/a:3: not valid UTF-32-BE"):
         list(read_lines(path))
     path.write_bytes(b"a\nb\xff\n")
     read_as("shift_jis")
-    with pytest.raises(CorpusError, match=r"/a:2: not valid SHIFT_JIS"):
+    with refuses(r"/a:2: not valid SHIFT_JIS"):
         list(read_lines(path))
     content = ("Ċ" + "\n\u0a0a" * 300_000).encode("utf-16-le") + b"\0\xd8\n\0"
     path.write_bytes(gzip.compress(codecs.BOM_UTF16_LE + content, 1))
-    with pytest.raises(CorpusError, match=r"/a:300001: not valid UTF-16-LE"):
+    with refuses(r"/a:300001: not valid UTF-16-LE"):
         list(read_lines(path))
     for name in ("nonsense", "base64", "", "undefined", "idna"):
-        with pytest.raises(SettingError, match="unknown `encoding`"):
+        with refuses("unknown `encoding`", SettingError):
             read_as(name)
     assert named_encoding() == "shift_jis"
 

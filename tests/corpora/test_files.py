@@ -1,7 +1,5 @@
 """Lines come out as they went in, whatever the packing; files appear whole or not at all."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io
@@ -21,6 +19,7 @@ from stat import S_IMODE
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from readings import refuses
 
 from corpora import SettingError, files
 from corpora.errors import CorpusError
@@ -108,7 +107,7 @@ def test_zstd_needs_a_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         ("", lambda: write_packed(tmp_path / "out.zst")),
     ):
         needs = rf"^{re.escape(name)}zstd needs a package .* \(pip install backports\.zstd\)$"
-        with pytest.raises(SettingError, match=needs):
+        with refuses(needs, SettingError):
             wanted()
     assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
 
@@ -153,12 +152,12 @@ def test_a_line_has_a_largest_size(tmp_path: Path, packer: str, more: int, monke
         lines = read_lines(tmp_path / "file")
         assert next(lines) == b"a"
         if more:
-            with pytest.raises(CorpusError, match=r"file:2: has more than 1 MiB without an end \(is it text\?"):
+            with refuses(r"file:2: has more than 1 MiB without an end \(is it text\?"):
                 next(lines)
         else:
             assert len(next(lines)) == 1 << 20
     if Path("/dev/zero").exists():
-        with pytest.raises(CorpusError, match=r"^/dev/zero:1: has more than 1 MiB"):
+        with refuses(r"^/dev/zero:1: has more than 1 MiB"):
             next(read_lines("/dev/zero"))
 
 
@@ -172,13 +171,13 @@ def test_a_name_is_printed_on_one_line(tmp_path: Path, name: str) -> None:
 
 def test_what_cannot_be_read(tmp_path: Path) -> None:
     for path, what in ((tmp_path / "none", "none: no such file"), (tmp_path, ": is a folder")):
-        with pytest.raises(CorpusError, match=what):
+        with refuses(what):
             list(read_lines(path))
-    with pytest.raises(CorpusError, match=r"none: no such file"), open_bytes(tmp_path / "none"):
+    with refuses(r"none: no such file"), open_bytes(tmp_path / "none"):
         pass
     if os.geteuid() != 0:  # root may read everything
         (tmp_path / "secret").touch(mode=0)
-        with pytest.raises(CorpusError, match=r"secret: permission denied"):
+        with refuses(r"secret: permission denied"):
             list(read_lines(tmp_path / "secret"))
 
 
@@ -188,14 +187,14 @@ def test_cut_off_data_names_the_line_reached(tmp_path: Path, packer: str) -> Non
     content = b"\n".join(lines)
     (tmp_path / "cut").write_bytes(PACKERS[packer](content)[:-40])
     reached: list[bytes] = []
-    with pytest.raises(CorpusError, match="the compressed data ends too early") as caught:
+    with refuses("the compressed data ends too early") as caught:
         reached.extend(read_lines(tmp_path / "cut"))
     assert reached == lines[: caught.value.line]
     (tmp_path / "head").write_bytes(PACKERS[packer](content)[:8])
-    with pytest.raises(CorpusError, match=r"head: the compressed data ends too early"):
+    with refuses(r"head: the compressed data ends too early"):
         list(read_lines(tmp_path / "head"))
     for name in ("cut", "head"):
-        with pytest.raises(CorpusError, match=f"{name}: the compressed data ends too early"):
+        with refuses(f"{name}: the compressed data ends too early"):
             count_lines(tmp_path / name)
 
 
@@ -206,7 +205,7 @@ def test_damaged_data_names_the_line_reached(tmp_path: Path, packer: str, where:
     packed[start : start + 64] = b"garbage " * 8
     (tmp_path / "bad").write_bytes(packed)
     reached: list[bytes] = []
-    with pytest.raises(CorpusError, match="the compressed data is damaged") as caught:
+    with refuses("the compressed data is damaged") as caught:
         reached.extend(read_lines(tmp_path / "bad"))
     assert caught.value.line == len(reached)
 
@@ -221,7 +220,7 @@ def test_damaged_data_names_the_line_reached(tmp_path: Path, packer: str, where:
 )
 def test_what_is_no_plain_text(tmp_path: Path, packer: str, content: bytes, what: str, remedy: str) -> None:
     (tmp_path / "file").write_bytes(PACKERS[packer](content))
-    with pytest.raises(CorpusError, match=f"file: is {what}.*, not plain text .*{remedy}"):
+    with refuses(f"file: is {what}.*, not plain text .*{remedy}"):
         list(read_lines(tmp_path / "file"))
 
 
@@ -235,7 +234,7 @@ def test_outputs_are_packed_as_their_names_say(tmp_path: Path, suffix: str, pack
     assert one == two, "no time, no name"
     assert one[:3] == PACKERS[packer](b"".join(lines))[:3]
     assert list(read_lines(tmp_path / f"one{suffix}")) == [line[:-1] for line in lines]
-    with pytest.raises(CorpusError, match=r"out.zip: cannot be packed as .zip \(name it out or out.gz"):
+    with refuses(r"out.zip: cannot be packed as .zip \(name it out or out.gz"):
         write_packed(tmp_path / "out.zip")
 
 
@@ -244,7 +243,7 @@ def test_an_output_is_no_input(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(b"a\n")
     (tmp_path / "link").symlink_to(tmp_path / "file")
     for output in ("file", "link"):
-        with pytest.raises(CorpusError, match=f"{output}: is read here, and would be replaced"):
+        with refuses(f"{output}: is read here, and would be replaced"):
             refuse_inputs(tmp_path / output, [None, tmp_path / "other", tmp_path / "file"])
     refuse_inputs(tmp_path / "new", [tmp_path / "file"])
     refuse_inputs("-", ["-"])
@@ -253,7 +252,7 @@ def test_an_output_is_no_input(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="no folder in which nobody can make a file")
 def test_a_folder_that_takes_no_files_is_found_before_any_work(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match=r"out: no file can be made in its folder: .* \(choose another folder\)"):
+    with refuses(r"out: no file can be made in its folder: .* \(choose another folder\)"):
         write_atomically("/proc/self/out")
     with write_atomically(tmp_path / "out"):
         assert len([*tmp_path.iterdir()]) == 1, "asking leaves nothing"
@@ -268,10 +267,10 @@ def test_a_file_appears_only_when_complete(tmp_path: Path) -> None:
     assert [entry.name for entry in tmp_path.iterdir()] == ["out"]
     (tmp_path / "plain").touch()
     assert file.stat().st_mode == (tmp_path / "plain").stat().st_mode
-    with pytest.raises(CorpusError, match=r"out: file exists \(choose another name or pass `force`\)"):
+    with refuses(r"out: file exists \(choose another name or pass `force`\)"):
         write_atomically(file)
     for path, what in ((tmp_path, "is a folder"), (tmp_path / "no" / "out", "its folder does not exist")):
-        with pytest.raises(CorpusError, match=what):
+        with refuses(what):
             write_atomically(path, force=True)
 
 
@@ -293,9 +292,7 @@ def test_of_two_writers_without_force_the_second_one_is_refused(
     if not links:
         monkeypatch.setattr(os, "link", lambda *_, **__: (_ for _ in ()).throw(PermissionError(1, "not permitted")))
     first, second = (write_atomically(tmp_path / "out") for _ in range(2))
-    refused = pytest.raises(
-        CorpusError, match=r"out: file exists: another process has written .* \(choose another name or"
-    )
+    refused = refuses(r"out: file exists: another process has written .* \(choose another name or")
     with refused, second as later:
         with first as sooner:
             sooner.write(b"first")

@@ -1,7 +1,5 @@
 """Labels in files of any kind: what identity links carry is what there was, and each kind becomes the others."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 from io import BytesIO
@@ -73,7 +71,7 @@ def carried(folder: Path, suffix: str, texts: list[Labelled]) -> list[Labelled]:
     return [*read_labelled(folder / f"t.{suffix}")]
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
 @pytest.mark.parametrize("suffix", KINDS)
 @given(texts=TEXTS)
 def test_what_is_carried_to_the_same_text_is_the_same(

@@ -1,7 +1,5 @@
 """Links files are recognised by their content and checked against the text; packed links are what was packed."""
 
-from __future__ import annotations
-
 import io
 import lzma
 import sys
@@ -13,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from readings import refuses
 
 from corpora.errors import CorpusError
 from corpora.link_files import LINK_FORMATS, open_links, read_links
@@ -81,11 +80,11 @@ def test_a_stream_is_recognised_too(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_is_no_file_of_links(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match=r"unknown links format 'moses' \(known are pharaoh, talp, naacl"):
+    with refuses(r"unknown links format 'moses' \(known are pharaoh, talp, naacl"):
         open_links(write(tmp_path, "pharaoh"), format="moses")
     (tmp_path / "bad.wa").write_text("garbage 0-0\n1-1\n1-1\n")
     for name, what in (("none.wa", "none.wa: no such file"), ("bad.wa", "bad.wa:1: 'garbage' is not a link")):
-        with pytest.raises(CorpusError, match=what):
+        with refuses(what):
             list(open_links(tmp_path / name))
 
 
@@ -96,7 +95,7 @@ def test_what_is_no_file_of_links(tmp_path: Path) -> None:
 @pytest.mark.parametrize("lengths", [(2, 1), (3, 0)])
 def test_a_link_out_of_range(tmp_path: Path, format_: str, line: int, lengths: tuple[int, int]) -> None:
     what = f"link 2-0 is out of range for {lengths[0]} source and {lengths[1]} target words"
-    with pytest.raises(CorpusError, match=rf":{line}: {what} \(are source and target swapped, or"):
+    with refuses(rf":{line}: {what} \(are source and target swapped, or"):
         list(open_links(write(tmp_path, format_), lengths=[*LENGTHS[:2], lengths]))
 
 
@@ -105,9 +104,9 @@ def test_a_link_out_of_range(tmp_path: Path, format_: str, line: int, lengths: t
 )
 def test_as_many_links_as_pairs(tmp_path: Path, format_: str, step: int) -> None:
     file = write(tmp_path, format_)
-    with pytest.raises(CorpusError, match=f":{3 * step}: the links end after 3 pairs, but the text goes on"):
+    with refuses(f":{3 * step}: the links end after 3 pairs, but the text goes on"):
         list(open_links(file, lengths=[*LENGTHS, (1, 1)]))
-    with pytest.raises(CorpusError, match=f":{3 * step}: the text ends after 2 pairs, but the links go on"):
+    with refuses(f":{3 * step}: the text ends after 2 pairs, but the links go on"):
         list(open_links(file, lengths=LENGTHS[:2]))
 
 
@@ -117,14 +116,14 @@ def test_a_line_that_is_missing_in_the_middle(tmp_path: Path, gone: int) -> None
     lines = FILES["pharaoh"].splitlines(keepends=True)
     (tmp_path / "links").write_text("".join(lines[:gone] + lines[gone + 1 :]))
     what = "out of range .*, and there are links for 2 pairs, but 3 of text .is a line missing, here or before"
-    with pytest.raises(CorpusError, match=f"links:2: link 2-0 is {what}"):
+    with refuses(f"links:2: link 2-0 is {what}"):
         list(open_links(tmp_path / "links", lengths=LENGTHS))
 
 
 def test_naacl_names_sentences_so_their_number_is_the_texts(tmp_path: Path) -> None:
     file = write(tmp_path, "naacl")
     assert list(open_links(file, lengths=[*LENGTHS, (1, 1)])) == [*PAIRS, NO_LINKS]
-    with pytest.raises(CorpusError, match=r"links:1: there is no sentence 3 in the text"):
+    with refuses(r"links:1: there is no sentence 3 in the text"):
         list(open_links(file, lengths=LENGTHS[:2]))
 
 
@@ -201,5 +200,5 @@ def test_range(kind: str) -> None:
     links = PairLinks(link) if kind == "sure" else PairLinks(frozenset(), link)
     check_range(links, 7, 12, "a.wa", 3)
     for n_source, n_target in ((6, 12), (7, 11)):
-        with pytest.raises(CorpusError, match=f"^a.wa:3: link 6-11 is out of range for {n_source} source"):
+        with refuses(f"^a.wa:3: link 6-11 is out of range for {n_source} source"):
             check_range(links, n_source, n_target, "a.wa", 3)

@@ -1,7 +1,5 @@
 """Labels across links: spans, parts of speech and trees."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import pairwise, product
 from pathlib import Path
@@ -10,9 +8,9 @@ import pytest
 from commands import refused, run, write
 from hypothesis import given
 from hypothesis import strategies as st
+from readings import refuses
 
 from corpora.corpus import word_counts
-from corpora.errors import CorpusError
 from corpora.formats.conll import DEPREL, FEATS, HEAD, UPOS, Sentence, read_sentences
 from corpora.projection import best_origins, project_labels, project_spans, project_tree
 
@@ -125,7 +123,7 @@ def test_files(tmp_path: Path) -> None:
     ):
         before = file.read_bytes()
         file.write_bytes(content.encode("latin-1"))
-        with pytest.raises(CorpusError, match=message):
+        with refuses(message):
             list(project_file(labels, target, links))
         file.write_bytes(before)
 
@@ -193,7 +191,7 @@ def test_links_of_the_tokens_of_the_text_are_refused(
     if not line:
         assert projected(tmp_path, labels, target, links)
         return
-    with pytest.raises(CorpusError, match=rf"labels:{line}: has \d words, but its links are of {tokens} tokens"):
+    with refuses(rf"labels:{line}: has \d words, but its links are of {tokens} tokens"):
         projected(tmp_path, labels, target, links)
 
 
@@ -243,7 +241,7 @@ def test_a_line_says_that_links_count_tokens(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_heads_that_are_no_tree_are_refused(tmp_path: Path, rows: list[str], message: str) -> None:
-    with pytest.raises(CorpusError, match=rf"labels:1: {message}"):
+    with refuses(rf"labels:1: {message}"):
         projected(tmp_path, conllu(*rows), "x\n", "0-0\n")
 
 

@@ -1,7 +1,5 @@
 """An output in blocks is what it would have been in one go, wherever an end comes, and whatever is left of it."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os
@@ -13,6 +11,7 @@ from stat import S_IMODE
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from readings import refuses
 
 from corpora import SettingError
 from corpora.errors import CorpusError
@@ -109,12 +108,10 @@ def test_what_is_finished_is_known_again(tmp_path: Path, journal: str) -> None:
     (tmp_path / "out.finished").rename(tmp_path / journal)
     content = out.read_bytes()
     assert content == b"".join(PARTS)
-    with pytest.raises(
-        CorpusError, match=rf"{journal}: was begun with another text \(give the one .*, or pass `force`"
-    ):
+    with refuses(rf"{journal}: was begun with another text \(give the one .*, or pass `force`"):
         write(out, head={**HEAD, "text": "another"})
     out.write_bytes(b"other")
-    with pytest.raises(CorpusError, match=rf"{journal}: is not of out \(pass `force`"):
+    with refuses(rf"{journal}: is not of out \(pass `force`"):
         write(out)
     assert out.read_bytes() == b"other"
     write(out, 7, force=True)
@@ -131,7 +128,7 @@ def test_a_file_that_another_process_has_written_in_the_meantime_stays(tmp_path:
     out = tmp_path / "out"
     blocks = PartialOutput(out, force=False)
     blocks.begin(HEAD)
-    with pytest.raises(CorpusError, match="out: file exists: another process"), blocks.written():
+    with refuses("out: file exists: another process"), blocks.written():
         out.write_bytes(b"other")
     assert out.read_bytes() == b"other"
 
@@ -165,9 +162,7 @@ def test_a_journal_is_not_believed(tmp_path: Path, forged: dict[str, object], su
         content = (tmp_path / f"out{suffix}").read_bytes()
         assert (gzip.decompress(content) if suffix else content) == b"".join(PARTS)
     else:
-        with pytest.raises(
-            CorpusError, match=r"out\S*.partial.journal:(\d:)? is not (of a file that is here|an entry of a journal) \("
-        ):
+        with refuses(r"out\S*.partial.journal:(\d:)? is not (of a file that is here|an entry of a journal) \("):
             write(tmp_path / f"out{suffix}")
 
 
@@ -175,7 +170,7 @@ def test_a_journal_too_deep_is_one_line(tmp_path: Path) -> None:
     write(tmp_path / "out", 7)
     with (tmp_path / "out.partial.journal").open("ab") as journal:
         journal.write(b"[" * 100_000 + b"\n")
-    with pytest.raises(CorpusError, match=r"out.partial.journal:4: is not an entry of a journal"):
+    with refuses(r"out.partial.journal:4: is not an entry of a journal"):
         write(tmp_path / "out")
 
 
@@ -193,37 +188,35 @@ def test_what_is_refused(tmp_path: Path) -> None:
     out, partial, journal = (tmp_path / name for name in ("out", "out.partial", "out.partial.journal"))
     write(out, 7)
     there = partial.read_bytes(), journal.read_bytes()
-    with pytest.raises(
-        CorpusError, match=r"^\S*/out.partial.journal: was begun with another text \(give the one .*out.partial"
-    ):
+    with refuses(r"^\S*/out.partial.journal: was begun with another text \(give the one .*out.partial"):
         write(out, head={**HEAD, "text": "another"})
     blocks = PartialOutput(out, force=False)
     blocks.begin(HEAD)
-    with pytest.raises(CorpusError, match=r"out.partial.journal: is being written by another process \(wait"):
+    with refuses(r"out.partial.journal: is being written by another process \(wait"):
         PartialOutput(out, force=False).begin(HEAD)
     with suppress(KilledError), blocks.written():
         raise KilledError
     assert (partial.read_bytes(), journal.read_bytes()) == there
     journal.unlink()
-    with pytest.raises(CorpusError, match=r"out.partial: file exists, without its journal"):
+    with refuses(r"out.partial: file exists, without its journal"):
         write(out)
     partial.unlink()
     journal.write_bytes(there[1])
-    with pytest.raises(CorpusError, match=r"out.partial.journal: is not of a file that is here \(delete it"):
+    with refuses(r"out.partial.journal: is not of a file that is here \(delete it"):
         write(out)
     journal.write_bytes(b'{"pairs": 3}\n')
-    with pytest.raises(CorpusError, match=r"out.partial.journal: was begun with another command"):
+    with refuses(r"out.partial.journal: was begun with another command"):
         write(out)
     journal.unlink()
     out.write_bytes(b"old")
-    with pytest.raises(CorpusError, match=r"out: file exists"):
+    with refuses(r"out: file exists"):
         write(out)
     write(out, 7, force=True)
     assert out.read_bytes() == b"old"
     write(out, force=True)
     assert out.read_bytes() == b"".join(PARTS)
     for name in ("-", os.devnull):
-        with pytest.raises(SettingError, match="`resume` needs a file to write into"):
+        with refuses("`resume` needs a file to write into", SettingError):
             PartialOutput(name, force=True)
 
 

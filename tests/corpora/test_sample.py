@@ -4,8 +4,6 @@ The files are read here as plain text, not with the package's own readers, so th
 and a fault in the sample cannot hide each other.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from pathlib import Path

@@ -1,12 +1,11 @@
 """Settings: what a user gives as NAME=VALUE, in the types of the fields, and what is none."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import FrozenInstanceError, dataclass
 from typing import Any, Literal
 
 import pytest
+from readings import refuses
 
 from corpora import SettingError
 from corpora.settings import changed, check, describe, setting, setting_of_names, with_values
@@ -43,7 +42,7 @@ def test_values_have_the_types_of_the_fields() -> None:
 
 @pytest.mark.parametrize("size", ["1K", "1kB"])
 def test_whole_numbers_may_be_sizes(size: str) -> None:
-    with pytest.raises(SettingError, match="`whole` must be a number from 0 to 9, not 1024"):
+    with refuses("`whole` must be a number from 0 to 9, not 1024", SettingError):
         with_values(Some(), [f"whole={size}"])
 
 
@@ -60,13 +59,13 @@ def test_whole_numbers_may_be_sizes(size: str) -> None:
     ],
 )  # fmt: skip
 def test_what_is_no_value(given: list[str], message: str) -> None:
-    with pytest.raises(SettingError, match=message):
+    with refuses(message, SettingError):
         with_values(Some(), given, Others)
 
 
 @pytest.mark.parametrize("value", [float("nan"), 10, -1])
 def test_numbers_out_of_range(value: Any) -> None:
-    with pytest.raises(SettingError, match="from 0 to 9"):
+    with refuses("from 0 to 9", SettingError):
         Some(whole=value)
 
 

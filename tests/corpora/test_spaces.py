@@ -1,7 +1,5 @@
 """Spaces at which Python's `split` divides and this program does not: said once, with the number of lines."""
 
-from __future__ import annotations
-
 import sys
 import warnings
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Pairs that may be no translations: their support by links, and what plainly differs."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Symmetrisation: laws, the pseudo-code written out, and published files."""
 
-from __future__ import annotations
-
 import hashlib
 import random
 from collections.abc import Callable, Iterable

@@ -1,14 +1,12 @@
 """Terms of a text: phrases that are consistent with links, their ranks and inflections, and the check of given ones."""
 
-from __future__ import annotations
-
 import math
 import random
 from collections import Counter
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from corpora import terms
@@ -130,7 +128,6 @@ TEXTS = st.lists(
 )
 
 
-@settings(deadline=None)
 @given(TEXTS, st.lists(st.tuples(st.lists(FORMS, min_size=1, max_size=2), st.lists(FORMS, min_size=1, max_size=1))))
 def test_what_begins_alike_is_found_as_by_comparing_each_with_each(
     texts: list[tuple[list[str], list[str]]], glossary: list[tuple[list[str], list[str]]]

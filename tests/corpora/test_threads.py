@@ -1,7 +1,5 @@
 """Threads: as many as allowed, answers in order, few held back, an end at an error; shared properties."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Iterator

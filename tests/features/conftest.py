@@ -1,7 +1,5 @@
 """Random bitexts, and plain-Python answers to compare with."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -27,22 +27,6 @@ def word_pairs(batch: EdgeBatch, bitext: Bitext) -> list[tuple[str, str]]:
     return [(e, f) for pair in pairs for e in pair.source_words for f in pair.target_words]
 
 
-def test_vocabulary_of_the_batch(case: Case) -> None:
-    ids = {word: i for i, word in enumerate(case.counted.source.vocabulary.words)}
-    words, table = case.bitext.source.vocabulary.words, case.batch.text.source_words
-    assert table.table.words() == words
-    assert table.known.tolist() == [ids.get(word, -1) for word in words]
-    assert table.counts.tolist() == [case.counts[0][word] for word in words]
-    assert (table.known >= 0).any()
-    assert (table.known < 0).any()
-
-
-def test_dice_of_every_edge(case: Case) -> None:
-    expected = [case.dice(e, f) for e, f in word_pairs(case.batch, case.bitext)]
-    assert np.array_equal(case.batch.dice, np.array(expected, np.float32))
-    assert len(set(expected)) > 5
-
-
 def test_dice_is_that_of_a_pruned_table(case: Case, make_statistics: MakeStatistics) -> None:
     statistics = make_statistics(case.counted, 0.3)
     batch = EncodedText.of(case.bitext, statistics).batch(0, len(case.bitext))
@@ -78,15 +62,6 @@ def test_dice_of_words_with_long_and_short_rows(
         expected = [0, 1, np.float32(2 / 3), 1, 1]
     assert batch.dice.reshape(3, -1)[0].tolist() == pytest.approx(expected)
     assert not batch.dice.reshape(3, -1)[1].any()
-
-
-@pytest.mark.parametrize("first", [0, 3, 9, 12])
-def test_a_batch_in_the_middle(case: Case, first: int) -> None:
-    last = len(case.bitext) - 2
-    batch = EncodedText.of(case.bitext, case.statistics).batch(first, last)
-    rows = slice(*case.batch.tokens.edge_offsets[[first, last]])
-    assert np.array_equal(batch.lists.shapes, case.batch.lists.shapes[first:last])
-    assert np.array_equal(batch.dice, case.batch.dice[rows])
 
 
 def best_two(line: np.ndarray) -> np.ndarray:

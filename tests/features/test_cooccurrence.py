@@ -1,7 +1,5 @@
 """Counts are of sentence pairs, whatever the order, the threads and the chunks; pruning keeps its promise."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import fields
@@ -70,23 +68,6 @@ def test_threads_and_chunks_do_not_matter(
     assert told == sorted(told)
     assert told[-1] == 1.0
     assert len(told) > 10 or size > 7  # there really were chunks
-
-
-@pytest.mark.parametrize("minimum_dice", [0.05, 0.2, 0.6])
-@pytest.mark.parametrize("seed", range(3))
-def test_rows_keep_the_bound_on_memory(
-    make_bitext: MakeBitext, make_pairs: MakePairs, seed: int, minimum_dice: float
-) -> None:
-    bitext = make_bitext(make_pairs(seed, n=200, n_words=150))
-    table = count_cooccurrences(bitext, minimum_dice=minimum_dice)
-    lengths: dict[str, list[int]] = {e: [] for e in bitext.source.vocabulary.words}
-    for pair in bitext:
-        for e in set(pair.source_words):
-            lengths[e].append(len(pair.target_words))
-    bounds = [2 / minimum_dice * float(np.mean(lengths[e])) for e in bitext.source.vocabulary.words]
-    sizes = np.diff(table.row_offsets)
-    assert (sizes <= np.array(bounds) + 1e-9).all()
-    assert sizes.sum() < np.diff(count_cooccurrences(bitext, minimum_dice=0.0).row_offsets).sum()
 
 
 @pytest.mark.parametrize("pairs", [[], [([], [])], [([], []), (["a"], []), ([], ["b"])]])

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from readings import refuses
 
 from corpora import SettingError
 from corpora.bitext import Bitext
@@ -50,11 +51,6 @@ def test_names_are_those_of_the_columns(case: Case) -> None:
     assert alone.names == ("position", "position_root", "position_square", "bias")
     for column, name in enumerate(alone.names):
         assert np.array_equal(alone.features[:, column], table.features[:, table.names.index(name)])
-
-
-def test_features_are_on_the_grid(case: Case) -> None:
-    table = WITH_LINKS.extract(case.bitext, case.statistics, links=diagonals(case.bitext))
-    assert np.array_equal(table.features * GRID, np.rint(table.features * GRID))
 
 
 @pytest.mark.parametrize("edges_at_once", [1, 20, 100, 10**9])
@@ -183,7 +179,7 @@ def test_long_words_and_sentences(make_bitext: MakeBitext) -> None:
     ],
 )
 def test_names_that_cannot_be(features: dict[str, Any], message: str) -> None:
-    with pytest.raises(SettingError, match=message):
+    with refuses(message, SettingError):
         FeatureSet(**features)
 
 

@@ -1,7 +1,5 @@
 """Forms: the words of a text for a word of a dictionary, with a lemmatiser and without."""
 
-from __future__ import annotations
-
 import sys
 from importlib.metadata import EntryPoint
 from importlib.util import find_spec

@@ -1,12 +1,10 @@
 """Statistics and words survive the arrays of a model file; arrays that do not fit are refused before a kernel reads."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from corpora.bitext import Bitext
@@ -68,7 +66,6 @@ def same(a: WordTable, b: WordTable) -> bool:
     return all(np.array_equal(getattr(a, name), getattr(b, name)) for name in vars(a))
 
 
-@settings(deadline=None)
 @given(words)
 @example([])
 @example(ODD)

@@ -1,7 +1,5 @@
 """EdgeTable: rows are where the docstring says, and what does not fit is refused."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Glosses, taken apart into translations."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

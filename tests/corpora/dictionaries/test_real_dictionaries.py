@@ -1,7 +1,5 @@
 """Dictionaries that people have, installed from where they get them."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Lexicons of other tools against their definitions, in plain Python."""
 
-from __future__ import annotations
-
 import io
 import struct
 from collections import Counter

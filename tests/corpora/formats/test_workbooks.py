@@ -1,7 +1,5 @@
 """Workbooks as many programs write them: XLSX and ODS, their odd ones, and bounds of what a small file may cost."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import zipfile
@@ -13,12 +11,11 @@ import openpyxl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from readings import leaves_out, pairs, refuses
 
-from corpora.errors import CorpusError
 from corpora.formats import workbooks
 from corpora.formats.sheets import kind_of_sheet
 from corpora.formats.workbooks import rows_of_workbook
-from corpora.left_out import LeftOut
 from corpora.readers import open_corpus
 
 MAIN, STRICT = (
@@ -82,23 +79,13 @@ def rows(path: Path) -> list[list[str | None]]:
     return found
 
 
-def texts(path: Path) -> list[tuple[bytes, bytes]]:
-    return [pair[1:] for pair in open_corpus(path).texts()]
-
-
-def test_a_stated_size_is_not_believed(tmp_path: Path) -> None:
-    assert texts(xlsx(tmp_path / "a.xlsx", NAMES + PAIR * 10)) == [(b"a", b"b")] * 10
-
-
 def test_workbooks_are_known_by_content(tmp_path: Path) -> None:
-    """Whatever their names, or packed."""
-    path = xlsx(tmp_path / "a.zip", NAMES + PAIR)
-    assert texts(path) == [(b"a", b"b")]
+    """Whatever their names, or packed; a size that is stated is not believed."""
+    path = xlsx(tmp_path / "a.zip", NAMES + PAIR * 10)
+    assert pairs(path) == ["a|b"] * 10
     (tmp_path / "a.xlsx.gz").write_bytes(gzip.compress(path.read_bytes()))
-    assert texts(tmp_path / "a.xlsx.gz") == [(b"a", b"b")]
-    assert texts(ods(tmp_path / "b", table("S", cell("source") + cell("target"), cell("a") + cell("b")))) == [
-        (b"a", b"b")
-    ]
+    assert pairs(tmp_path / "a.xlsx.gz") == ["a|b"] * 10
+    assert pairs(ods(tmp_path / "b", table("S", cell("source") + cell("target"), cell("a") + cell("b")))) == ["a|b"]
 
 
 def test_strict_files_with_prefixes(tmp_path: Path) -> None:
@@ -118,22 +105,8 @@ def test_what_cells_have(tmp_path: Path) -> None:
     cells += (
         '<c t="str"><f>X</f><v>seen</v></c><c t="str"><f>X</f><v></v></c><c><f>X</f><v/></c><c><f>X</f></c><c/><c/>'
     )
-    expected = [
-        "two parts",
-        "東京",
-        "a\r\nb",
-        "_x000D_",
-        "",
-        "TRUE",
-        "FALSE",
-        "#N/A",
-        "2024-01-05",
-        "seen",
-        "",
-        None,
-        None,
-    ]
-    assert rows(xlsx(tmp_path / "a.xlsx", f"<row>{cells}</row>", texts=shared)) == [expected]
+    expected = "two parts|東京|a\r\nb|_x000D_||TRUE|FALSE|#N/A|2024-01-05|seen|".split("|")
+    assert rows(xlsx(tmp_path / "a.xlsx", f"<row>{cells}</row>", texts=shared)) == [[*expected, None, None]]
 
 
 SHOWN = st.one_of(
@@ -149,7 +122,7 @@ SHOWN = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.lists(st.lists(SHOWN, min_size=1, max_size=4), min_size=1, max_size=4), st.booleans())
 def test_cells_are_what_is_seen(
     tmp_path_factory: pytest.TempPathFactory, given: list[list[object]], later: bool
@@ -208,21 +181,21 @@ def test_rows_are_ragged_and_have_gaps(tmp_path: Path) -> None:
         + blank.format(6)
         + blank.format(1 << 20),
     )
-    assert texts(path) == [(b"a", b""), (b"", b""), (b"", b""), (b"", b"b"), (b"", b"")]
+    assert pairs(path) == ["a|", "|", "|", "|b", "|"]
     wide = xlsx(tmp_path / "a.xlsx", '<row><c r="C1" t="str"><v>a</v></c><c r="XFD1" t="str"><v>far</v></c></row>')
     assert rows(wide) == [["", "", "a"]]
 
 
 def test_formulas_without_values_are_told(tmp_path: Path) -> None:
     row = '<row><c t="str"><v>a</v></c><c><f>A1</f></c><c><f>A1</f></c></row>'
-    with pytest.warns(LeftOut, match=r"a.xlsx: left out: 2 formulas without a stored value \(open the file in a"):
-        assert texts(xlsx(tmp_path / "a.xlsx", NAMES + row * 2)) == [(b"a", b"")] * 2
+    with leaves_out(r"a.xlsx: left out: 2 formulas without a stored value \(open the file in a"):
+        assert pairs(xlsx(tmp_path / "a.xlsx", NAMES + row * 2)) == ["a|"] * 2
 
 
 def test_other_sheets_are_told_and_hidden_ones_come_last(tmp_path: Path) -> None:
     path = xlsx(tmp_path / "a.xlsx", "!" + PAIR, NAMES + PAIR, " ", PAIR)
-    with pytest.warns(LeftOut, match=r"a.xlsx: left out: 2 sheets with text besides the first"):
-        assert texts(path) == [(b"a", b"b")]
+    with leaves_out(r"a.xlsx: left out: 2 sheets with text besides the first"):
+        assert pairs(path) == ["a|b"]
     assert rows(xlsx(tmp_path / "a.xlsx", NAMES + PAIR, " ", "<row/>")) == [["source", "target"], ["a", "b"]]
 
 
@@ -248,32 +221,32 @@ def test_rows_of_ods(tmp_path: Path) -> None:
     )
     far = '<table:table-row table:number-rows-repeated="1048000"><table:table-cell/></table:table-row></table:table>'
     path = ods(tmp_path / "a.ods", table("S", *lines).replace("</table:table>", far))
-    with pytest.warns(LeftOut, match="1 formulas without a stored value"):
-        assert texts(path) == [(b"a b c d", b"x y"), (b"", b""), (b"", b"z"), (b"5", b"w"), (b"", b"")]
-    with pytest.warns(LeftOut, match="1 sheets with text besides the first"):
-        assert len(texts(ods(path, table("S", *lines[:2]) + table("T") + table("U", cell("x"))))) == 1
+    with leaves_out("1 formulas without a stored value"):
+        assert pairs(path) == ["a b c d|x y", "|", "|z", "5|w", "|"]
+    with leaves_out("1 sheets with text besides the first"):
+        assert len(pairs(ods(path, table("S", *lines[:2]) + table("T") + table("U", cell("x"))))) == 1
 
 
 @pytest.mark.parametrize("number", [10**9, 1 << 20, 20_000])
 def test_numbers_of_rows_are_bounded(tmp_path: Path, number: int) -> None:
     """A small file is no large text, whatever it says of rows between."""
     path = xlsx(tmp_path / "a.xlsx", NAMES + f'<row r="{number}"><c t="str"><v>a</v></c></row>')
-    with pytest.raises(CorpusError, match=rf"a.xlsx:1: has text in row {number}, after [0-9,]+ empty rows \(delete"):
-        texts(path)
+    with refuses(rf"a.xlsx:1: has text in row {number}, after [0-9,]+ empty rows \(delete"):
+        pairs(path)
     line = f'<table:table-row table:number-rows-repeated="{number}">{cell("a") * 2}</table:table-row>'
     path = ods(path, f"<table:table>{line * 3}</table:table>")
-    with pytest.raises(CorpusError, match=r"a.xlsx: has row 1 [0-9,]+ times"):
-        open_corpus(path, columns=("1", "2")).texts()
-    with pytest.raises(CorpusError, match="is no whole XLSX file: row 2 comes after row 2"):
-        texts(xlsx(path, NAMES + PAIR + '<row r="2"/>'))
+    with refuses(r"a.xlsx: has row 1 [0-9,]+ times"):
+        pairs(path, "1,2")
+    with refuses("is no whole XLSX file: row 2 comes after row 2"):
+        pairs(xlsx(path, NAMES + PAIR + '<row r="2"/>'))
 
 
 def test_unpacked_sizes_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workbooks, "_UNPACKED", 1 << 16)
-    assert len(texts(xlsx(tmp_path / "a.xlsx", NAMES + PAIR * 800))) == 800
+    assert len(pairs(xlsx(tmp_path / "a.xlsx", NAMES + PAIR * 800))) == 800
     path = xlsx(tmp_path / "a.xlsx", NAMES + PAIR + " " * (1 << 20))
-    with pytest.raises(CorpusError, match=r"a.xlsx: would have 1 MiB, [0-9]+ times its size \(save its text as CSV"):
-        texts(path)
+    with refuses(r"a.xlsx: would have 1 MiB, [0-9]+ times its size \(save its text as CSV"):
+        pairs(path)
 
 
 @pytest.mark.parametrize("kind", ["xlsx", "ods"])
@@ -281,14 +254,8 @@ def test_what_is_damaged(tmp_path: Path, kind: str) -> None:
     whole = xlsx(tmp_path / "w", NAMES + PAIR) if kind == "xlsx" else ods(tmp_path / "w", table("S", cell("a") * 2))
     content, path = whole.read_bytes(), tmp_path / f"a.{kind}"
     path.write_bytes(content[:-200])
-    with pytest.raises(CorpusError, match=rf"a.{kind}: is no whole {kind.upper()} file: "):
+    with refuses(rf"a.{kind}: is no whole {kind.upper()} file: "):
         open_corpus(path, columns=("1", "2"))
-    for place in range(0, len(content), 7):
-        path.write_bytes(content[:place] + bytes([content[place] ^ 0xFF]) + content[place + 1 :])
-        try:
-            list(open_corpus(path, columns=("1", "2")).texts())
-        except CorpusError as error:
-            assert "\n" not in str(error)  # noqa: PT017
 
 
 @pytest.mark.parametrize(
@@ -300,16 +267,16 @@ def test_what_is_damaged(tmp_path: Path, kind: str) -> None:
     ],
 )  # fmt: skip
 def test_what_no_sheet_has(tmp_path: Path, rows: str, what: str) -> None:
-    with pytest.raises(CorpusError, match=what):
+    with refuses(what):
         open_corpus(xlsx(tmp_path / "a.xlsx", rows))
-    with pytest.raises(CorpusError, match="has no sheet"):
+    with refuses("has no sheet"):
         open_corpus(xlsx(tmp_path / "a.xlsx"))
     path = tmp_path / "a.xlsx"
     part = '<!DOCTYPE a [<!ENTITY e "x">]><worksheet><sheetData/></worksheet>'
     stream = io.BytesIO(xlsx(path, NAMES).read_bytes())
     with zipfile.ZipFile(stream) as archive:
         packed(path, {name: archive.read(name).decode() for name in archive.namelist()} | {"xl/sheets/S0.xml": part})
-    with pytest.raises(CorpusError, match="an entity of its own, e"):
+    with refuses("an entity of its own, e"):
         open_corpus(path)
 
 
@@ -317,5 +284,5 @@ def test_binary_workbooks_say_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "a.xls").write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600))
     packed(tmp_path / "a.xlsb", {"[Content_Types].xml": "", "xl/workbook.bin": ""})
     for name in ("a.xls", "a.xlsb"):
-        with pytest.raises(CorpusError, match=r"is a binary workbook, or has a password \(save it as XLSX"):
+        with refuses(r"is a binary workbook, or has a password \(save it as XLSX"):
             open_corpus(tmp_path / name)

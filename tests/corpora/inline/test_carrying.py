@@ -1,7 +1,5 @@
 """Inline markup across links: each tag once, well-formed, the text as it was."""
 
-from __future__ import annotations
-
 import re
 import xml.etree.ElementTree as ET
 from collections import Counter

@@ -1,7 +1,5 @@
 """Whole documents: targets get the tags of their sources, and every other byte is as it was."""
 
-from __future__ import annotations
-
 import re
 import xml.etree.ElementTree as ET
 from collections import Counter
@@ -14,10 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from marked_texts import HTML, WORDS, XML, Parser, escaped
-from memories import left_out
+from readings import left_out, refuses
 
 from aligner.model.inline import LinkProbabilities, carried
-from corpora.errors import CorpusError
 from corpora.inline.documents import Document, Lines, corpus_of, segments_of
 from corpora.inline.kinds import read_marked
 from corpora.inline.pages import Pages, is_page
@@ -113,7 +110,7 @@ def test_xliff_in_segments(tmp_path: Path) -> None:
 def test_a_damaged_file_is_named_with_its_unit(tmp_path: Path) -> None:
     path = tmp_path / "d.xlf"
     path.write_text(xliff([("a", "b")]).replace("</target><note>", "<note>"))
-    with pytest.raises(CorpusError, match=r"d.xlf:2: .* in the unit '0' \("):
+    with refuses(r"d.xlf:2: .* in the unit '0' \("):
         [*segments_of(Units(path))]
 
 
@@ -144,7 +141,7 @@ def test_pages_are_paired_segment_by_segment(
 def test_pages_of_other_forms_are_refused(tmp_path: Path) -> None:
     for name, page in (("en", "<html><p>a<p>b"), ("de", "<html><p>a b")):
         (tmp_path / name).write_text(page)
-    with pytest.raises(CorpusError, match=r"has 1 segment, but .* has 2 \("):
+    with refuses(r"has 1 segment, but .* has 2 \("):
         [*segments_of(Pages((tmp_path / "en", tmp_path / "de")))]
 
 
@@ -152,7 +149,7 @@ def test_lines(tmp_path: Path) -> None:
     (tmp_path / "en").write_text("a <g>b</g>\n<g>a\n\n")
     (tmp_path / "de").write_text("A B\nA\n\n")
     files = tmp_path / "en", tmp_path / "de"
-    with pytest.raises(CorpusError, match=r"en:2: has broken markup: .* \(is it xliff\?"):
+    with refuses(r"en:2: has broken markup: .* \(is it xliff\?"):
         filled(Lines(files, "xliff"))
     told = list[str]()
     assert filled(Lines(files, "xliff", on_broken=lambda error: told.append(str(error)))) == b"A <g>B</g>\nA\n\n"

@@ -1,11 +1,10 @@
 """Text and markup apart: nothing is lost, and the text is what other parsers say it is."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from marked_texts import CROSSING, HTML, XML, Parser
+from readings import refuses
 
 from corpora import SettingError
 from corpora.inline.carrying import Placed, write
@@ -94,7 +93,7 @@ def test_kinds(kind: str, content: str, around: list[str], codes: list[str]) -> 
 
 
 def test_an_unknown_kind_is_refused() -> None:
-    with pytest.raises(SettingError, match="choose from html"):
+    with refuses("choose from html", SettingError):
         check_kind("rtf")
 
 

@@ -1,7 +1,5 @@
 """Cells, classes and smoothed probabilities against plain dictionaries."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 

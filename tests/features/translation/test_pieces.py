@@ -1,7 +1,5 @@
 """Laws of cutting words into pieces, in any script."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections import Counter
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Posteriors of any text against enumeration, and links from them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -13,11 +11,9 @@ from corpora.bitext import Bitext
 from corpora.links import Link
 from corpora.ragged import edge_offsets
 from corpora.symmetrize import symmetrize
-from features.translation._translation_kernels import infer_both
 from features.translation.model import TranslationModel
-from features.translation.posteriors import Decoder, Posteriors
+from features.translation.posteriors import Posteriors
 from features.translation.training import train_translation
-from features.word_pairs import Pairs, WordPairs
 
 
 @pytest.fixture(scope="module")
@@ -41,29 +37,6 @@ def known_words(make_bitext: Callable[..., Bitext]) -> TranslationModel:
         other = rng.permutation(chosen).tolist() if rng.random() < 0.3 else chosen
         pairs.append((chosen, [f"x{word}" for word in other]))
     return train_translation(make_bitext(pairs))
-
-
-def test_sums_and_ranges(model: TranslationModel, make_pairs: Callable[..., list], make_bitext: Callable) -> None:
-    text = make_bitext(make_pairs(4, n=40, n_words=20))  # of which the model knows 12
-    found = posteriors(model, text)
-    assert found.forward.dtype == found.reverse.dtype == np.float32
-    assert (found.forward >= 0).all()
-    assert (found.reverse >= 0).all()
-    for i, (J, K) in enumerate(found.shapes.tolist()):
-        edges = slice(found.offsets[i], found.offsets[i + 1])
-        assert (found.forward[edges].reshape(J, K).sum(axis=0) <= 1 + 1e-4).all()
-        assert (found.reverse[edges].reshape(J, K).sum(axis=1) <= 1 + 1e-4).all()
-
-
-def test_runs_and_single_pairs_are_the_whole(model: TranslationModel, corpus: Bitext) -> None:
-    whole = posteriors(model, corpus)
-    decoder = Decoder(corpus, model)
-    for first, last in ((0, len(corpus)), (3, 20), (7, 8), (9, 9)):
-        part = decoder.posteriors(first, last)
-        edges = slice(whole.offsets[first], whole.offsets[last])
-        assert np.array_equal(part.forward, whole.forward[edges])
-        assert np.array_equal(part.reverse, whole.reverse[edges])
-        assert np.array_equal(part.shapes, whole.shapes[first:last])
 
 
 def align(model: TranslationModel, make_bitext: Callable, source: str, target: str, threshold: float) -> set[Link]:
@@ -152,22 +125,3 @@ def test_posteriors_and_log_likelihoods_are_those_of_each_pair_alone(model: Tran
         else:
             forward, reverse = found.log_likelihoods[:, i]
             assert found.fit[i].tolist() == [forward / K, reverse / J, (forward + reverse) / (J + K)]
-
-
-def test_posteriors_are_derivatives_of_the_log_likelihoods(model: TranslationModel, make_bitext: Callable) -> None:
-    """d log p / d log e of an emission is the posterior of its edge, so that both are of the same distribution."""
-    text, step = make_bitext([(["w0", "w3", "w1"], ["w2", "w0", "w5", "w1"])]), 0.05
-    decoder, pairs = Decoder(text, model), Pairs.cut(text, 0, 1)
-    sizes = (len(side.vocabulary) for side in (text.source, text.target))
-    lexicon = decoder._lexicons["words"]
-    found = lexicon.emissions(WordPairs.of(pairs, *sizes))
-    emissions = found.copy()
-    how = pairs, lexicon.null, lexicon.chain, True
-    likelihoods = infer_both(*how, found)
-    assert np.array_equal(likelihoods, decoder.posteriors(0, 1).log_likelihoods)
-    for edge in range(emissions.shape[1]):
-        higher, lower = (emissions.copy() for _ in range(2))
-        higher[:, edge] *= np.exp(np.float32(step))
-        lower[:, edge] *= np.exp(np.float32(-step))
-        rise = infer_both(*how, higher) - infer_both(*how, lower)
-        np.testing.assert_allclose(rise[:, 0] / (2 * step), found[:, edge], atol=1e-3)

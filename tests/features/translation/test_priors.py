@@ -1,21 +1,20 @@
 """Priors: files that eflomal and fast_align have written, and what translation models make of their counts."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from readings import refuses
 
 from corpora import SettingError
 from corpora.bitext import Bitext
 from corpora.errors import BrokenLine
 from corpora.files import read_lines
 from corpora.normalize import Normalizer
-from features.translation._lattice_kernels import INSIDE, WIDTHS, WINDOW
 from features.translation.expected_counts import Lexicon
+from features.translation.jumps import INSIDE, WIDTHS, WINDOW
 from features.translation.lexicon import variants
 from features.translation.model import TranslationModel
 from features.translation.pieces import cut_word
@@ -119,7 +118,7 @@ def test_counts_of_a_model_come_back(priors: Path) -> None:
 )  # fmt: skip
 def test_a_broken_line_is_named(line: str) -> None:
     lines = [b"LEX\ta\tb\t1.5", line.encode("utf-8", "surrogateescape")]
-    with pytest.raises(BrokenLine, match=r"^P:2: .* is no line of priors") as raised:
+    with refuses(r"^P:2: .* is no line of priors", BrokenLine) as raised:
         parse_priors(lines, "P")
     assert raised.value.line == 2
     assert parse_priors(lines[:1], "P").links == {("a", "b"): 1.5}
@@ -163,7 +162,7 @@ def test_counts_that_no_sum_of_is_finite(kind: str, counts: list[str]) -> None:
     if kind[:3] == "HMM" and len(counts) == 2:  # of which the last one holds, as in eflomal
         assert parse_priors(lines, "P") == parse_priors(lines[1:], "P")
         return
-    with pytest.raises(BrokenLine, match=f"^P:{len(lines)}: .* is no line of priors .*at most 1e12"):
+    with refuses(f"^P:{len(lines)}: .* is no line of priors .*at most 1e12", BrokenLine):
         parse_priors(lines, "P")
 
 
@@ -171,5 +170,5 @@ def test_counts_that_no_sum_of_is_finite(kind: str, counts: list[str]) -> None:
 @pytest.mark.parametrize("kind", ["links", "forward"])
 def test_a_model_is_made_of_counts(kind: str, count: float) -> None:
     priors = NOTHING._replace(**{kind: {("a", "b") if kind == "links" else 1: count}})
-    with pytest.raises(SettingError, match="a count of priors is not between 0 and 1e\\+12"):
+    with refuses("a count of priors is not between 0 and 1e\\+12", SettingError):
         priors.to_model(NORMALIZERS)

@@ -1,7 +1,5 @@
 """Adding a text to what a translation model knows: against a plain Model 1, and by what must not change."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable
 from itertools import islice
@@ -16,8 +14,8 @@ from corpora.bitext import Bitext, BitextBuilder
 from corpora.links import Links
 from corpora.normalize import Normalizer
 from corpora.readers import open_corpus
-from features.translation._lattice_kernels import WINDOW
 from features.translation.expectation import Pass, Settings
+from features.translation.jumps import WINDOW
 from features.translation.model import TranslationModel
 from features.translation.training import train_translation, update_translation
 
