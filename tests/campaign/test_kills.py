@@ -7,6 +7,7 @@ import signal
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from campaign.forks import Child
@@ -36,48 +37,58 @@ LEFT = re.compile(r"\.\w.*\.aligner-\d+-\w+\.tmp|\.aligner-.*|out(\.zst)?\.parti
 REPEATS = 12
 
 
-@pytest.fixture(scope="session")
-def whole(sample: Path, model: Path, once: Callable[..., Path]) -> Path:
-    """A folder with what the commands read, and in folders of their names what they write undisturbed."""
+class Whole(NamedTuple):
+    """A folder with what the commands read, and by their names folders of what they write undisturbed."""
 
+    folder: Path
+    once: Callable[..., Path]
+
+    def output(self, name: str) -> Path:
+        def make(folder: Path) -> None:
+            ended = Child(copied(self.folder, folder / "in"), [*COMMANDS[name].split(), "-q"]).end()
+            assert ended.code == 0, ended
+            (folder / "out").mkdir()
+            for path in (folder / "in").glob("out*"):
+                path.rename(folder / "out" / path.name)
+
+        return self.once(f"campaign-{name}", make) / "out"
+
+
+@pytest.fixture(scope="session")
+def whole(sample: Path, model: Path, once: Callable[..., Path]) -> Whole:
     def make(folder: Path) -> None:
         for side in ("en", "fr"):
             shutil.copy(sample / f"test.{side}", folder / f"gold.{side}")
             (folder / f"big.{side}").write_bytes((sample / f"train.{side}").read_bytes() * REPEATS)
         shutil.copy(sample / "test.wa", folder / "gold.wa")
         shutil.copy(model, folder / "a.model")
-        for name, line in {"big": COMMANDS["align"].replace("-o out", "-o big.links"), **COMMANDS}.items():
-            ended = Child(folder, [*line.split(), "-q"]).end()
-            assert ended.code == 0, ended
-            (folder / name).mkdir()
-            for path in folder.glob("out*"):
-                path.rename(folder / name / path.name)
+        ended = Child(folder, [*COMMANDS["align"].replace("-o out", "-o big.links").split(), "-q"]).end()
+        assert ended.code == 0, ended
 
-    return once("campaign-whole", make)
+    return Whole(once("campaign-whole", make), once)
 
 
 def copied(whole: Path, folder: Path) -> Path:
     folder.mkdir()
     for path in whole.iterdir():
-        if path.is_file():
-            (folder / path.name).hardlink_to(path)
+        (folder / path.name).hardlink_to(path)
     return folder
 
 
-def judge_files(folder: Path, whole: Path, name: str) -> None:
+def judge_files(folder: Path, whole: Whole, name: str) -> None:
     """What is there under a final name is what an undisturbed command writes."""
     for path in folder.glob("out*"):
         if path.suffix == ".model":  # says when it was made
             assert aligner.load(path).record
         elif not LEFT.fullmatch(path.name):
-            assert list(read_lines(path)) == list(read_lines(whole / name / path.name))
+            assert list(read_lines(path)) == list(read_lines(whole.output(name) / path.name))
 
 
 @rounds(520, 5)
-def test_kills(inputs: Round, whole: Path, tmp_path: Path) -> None:
+def test_kills(inputs: Round, whole: Whole, tmp_path: Path) -> None:
     for number, rng in inputs.numbered():
         name = rng.choice(list(COMMANDS))
-        folder, command = copied(whole, tmp_path / f"{number}"), COMMANDS[name].split()
+        folder, command = copied(whole.folder, tmp_path / f"{number}"), COMMANDS[name].split()
         before = {path.name for path in folder.iterdir()}
         ends = [rng.choice([signal.SIGKILL, signal.SIGTERM, signal.SIGINT]) for _ in range(rng.choice([1, 1, 3]))]
         with told(inputs, number):
@@ -93,10 +104,10 @@ def test_kills(inputs: Round, whole: Path, tmp_path: Path) -> None:
                 if ended.code == 0:
                     break
             if "--resume" in command:
-                shutil.rmtree(folder / "out", ignore_errors=True)
-                if not any((folder / path.name).exists() for path in (whole / name).iterdir()):
+                expected = [*whole.output(name).iterdir()]
+                if not any((folder / path.name).exists() for path in expected):
                     assert Child(folder, command).end().code == 0
-                for path in (whole / name).iterdir():
+                for path in expected:
                     assert (folder / path.name).read_bytes() == path.read_bytes()
         shutil.rmtree(folder)
 
@@ -113,10 +124,10 @@ def full(tmp_path: Path) -> Iterator[Path | None]:
 
 
 @rounds(240, 4, chunks=4)
-def test_limits(inputs: Round, whole: Path, tmp_path: Path, full: Path | None) -> None:
+def test_limits(inputs: Round, whole: Whole, tmp_path: Path, full: Path | None) -> None:
     for number, rng in inputs.numbered():
         name = rng.choice(list(COMMANDS))
-        folder, command = copied(whole, tmp_path / f"{number}"), COMMANDS[name].split()
+        folder, command = copied(whole.folder, tmp_path / f"{number}"), COMMANDS[name].split()
         limit, size = rng.choice(
             [
                 (resource.RLIMIT_FSIZE, rng.choice([4_096, 20_000, 200_000])),

@@ -7,7 +7,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
-from zipfile import ZipFile
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import openpyxl
 import pyarrow
@@ -75,7 +75,7 @@ def packed(folder: Path, pairs: Pairs) -> list[Path]:
 
 
 def zipped(folder: Path, pairs: Pairs) -> list[Path]:
-    with ZipFile(folder / "t.zip", "w") as archive:
+    with ZipFile(folder / "t.zip", "w", ZIP_DEFLATED) as archive:
         for path in text_files(folder, pairs):
             archive.write(path, path.name)
     return [folder / "t.zip"]
@@ -107,7 +107,8 @@ def parquet(folder: Path, pairs: Pairs) -> list[Path]:
 
 def tmx(folder: Path, pairs: Pairs) -> list[Path]:
     units = "".join(
-        f'<tu><tuv xml:lang="en"><seg>{escape(s)}</seg></tuv><tuv xml:lang="fr"><seg>{escape(t)}</seg></tuv></tu>'
+        f'<tu><tuv xml:lang="en"><seg>{escape(s)}<ph>x</ph></seg></tuv>'
+        f'<tuv xml:lang="fr"><seg>{escape(t)}</seg></tuv></tu>'
         for s, t in pairs
     )
     return one(folder / "t.tmx", f'<tmx version="1.4"><header srclang="en"/><body>{units}</body></tmx>')
@@ -115,7 +116,8 @@ def tmx(folder: Path, pairs: Pairs) -> list[Path]:
 
 def xliff(folder: Path, pairs: Pairs) -> list[Path]:
     units = "".join(
-        f'<trans-unit id="{n}"><source>{escape(s)}</source><target>{escape(t)}</target></trans-unit>'
+        f'<trans-unit id="{n}"><seg-source><mrk mtype="seg" mid="0">{escape(s)}</mrk></seg-source>'
+        f'<target><mrk mtype="seg" mid="0">{escape(t)}</mrk></target></trans-unit>'
         for n, (s, t) in enumerate(pairs)
     )
     head = '<xliff version="1.2"><file source-language="en" target-language="fr"><body>'
@@ -207,16 +209,17 @@ READERS: dict[str, Callable[[Path, Pairs], list[Path]]] = {
 """By form, what writes pairs in it."""
 
 
-LAW = settings(max_examples=30)
+LAW = settings(max_examples=15)
 
 
 @pytest.mark.parametrize("form", READERS)
 @LAW
-@given(pairs=pair_lists, shards=st.integers(1, 7))
+@given(pairs=pair_lists, shards=st.integers(1, 5))
 @example(pairs=[("a", "\u00a0")], shards=2)
 def test_pairs_in_are_pairs_out(tmp_path_factory: pytest.TempPathFactory, form: str, pairs: Pairs, shards: int) -> None:
     """All at once, and in shards of equal size, one after the other."""
-    assume(not any(all(is_links(text.encode()) for text in side) for side in zip(*pairs, strict=True)))
+    doubtful = any if form == "comtrans" else all  # of three lines only what they hold tells the third
+    assume(not any(doubtful(is_links(text.encode()) for text in side) for side in zip(*pairs, strict=True)))
     corpus = open_corpus(READERS[form](tmp_path_factory.mktemp("t"), pairs))
     texts = list(corpus.texts())
     assert [(source.decode(), target.decode()) for _, source, target in texts] == [*pairs]
@@ -249,7 +252,7 @@ def converted(source: Path, to: str, **options: Any) -> bytes:
 
 
 @pytest.mark.parametrize("to", ["giza", "comtrans", "jsonl", "tmx", "texts"])
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(values=st.lists(objects(), min_size=1, max_size=4))
 def test_what_is_written_is_read(
     tmp_path_factory: pytest.TempPathFactory, to: str, values: list[dict[str, Any]]

@@ -14,7 +14,7 @@ from aligner.evaluation.counts import count
 from aligner.model.consensus import combine
 from corpora import AlignerError, files
 from corpora.conversion import convert, side_by_side, symmetrize_files
-from corpora.files import count_lines, read_lines
+from corpora.files import count_lines, pack, read_lines
 from corpora.journal import read_journal
 from corpora.link_files import open_links, read_links
 from corpora.links import PairLinks
@@ -89,12 +89,13 @@ def test_links_are_converted_as_they_come(tmp_path: Path) -> None:
         assert peak(lambda: convert(tmp_path / "links", out, to="talp")) < MOST
 
 
+@pytest.mark.parametrize("packer", [".gz", ".zst"])
 @pytest.mark.parametrize("read", [read_lines, lambda path: parse_priors(read_lines(path), path), open_links])
 def test_a_line_that_unpacks_to_much(
-    tmp_path: Path, read: Callable[[Path], object], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, read: Callable[[Path], object], packer: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(files, "LONGEST_LINE", 1 << 20)
-    (tmp_path / "file").write_bytes(gzip.compress(bytes(1 << 24)))
+    (tmp_path / "file").write_bytes(pack(packer, bytes(1 << 24)))
     assert peak(lambda: read(tmp_path / "file")) < MOST
     assert peak(lambda: count_lines(tmp_path / "file")) < MOST
 

@@ -16,8 +16,6 @@ from corpora.normalize import Normalizer
 from corpora.readers import open_corpus
 from corpora.strict_json import parse_json
 
-TOKEN = st.text(st.characters(exclude_categories=["Cs"], exclude_characters=" \t\n\r\x0b\x0c\ufeff"), min_size=1)
-SENTENCES = st.lists(st.tuples(st.lists(TOKEN, max_size=5), st.lists(TOKEN, max_size=5)), min_size=1, max_size=8)
 FOLDED = Normalizer()
 
 
@@ -29,49 +27,6 @@ def write(folder: Path, source: bytes, target: bytes) -> Path:
     (folder / "t.en").write_bytes(source)
     (folder / "t.fr").write_bytes(target)
     return folder / "t"
-
-
-@pytest.mark.filterwarnings("ignore::corpora.left_out.OtherSpaces")
-@given(SENTENCES)
-def test_pairs_are_the_lines(
-    tmp_path_factory: pytest.TempPathFactory, pairs: list[tuple[list[str], list[str]]]
-) -> None:
-    sides = ["".join(" ".join(words) + "\n" for words in side).encode() for side in zip(*pairs, strict=True)]
-    bitext = load(write(tmp_path_factory.mktemp("bitext"), sides[0], sides[1]))
-    assert len(bitext) == len(pairs)
-    for pair, words in zip(bitext, pairs, strict=True):
-        for side, ids, found in zip(words, pair[:2], pair[2:], strict=True):
-            assert list(found) == [FOLDED.word(word) for word in side]
-            assert ids.dtype == np.int32
-            assert len(ids) == len(side)
-    for text in (bitext.source, bitext.target):
-        assert len(set(text.vocabulary.words)) == len(text.vocabulary)
-        assert all(text.vocabulary.index[word] == id_ for id_, word in enumerate(text.vocabulary.words))
-        assert text.lengths.tolist() == [len(text.sentence(index)) for index in range(len(text))]
-
-
-def test_odd_lines_shift_nothing(tmp_path: Path) -> None:
-    long = "x" * 300
-    source = f"\ufeffA\t b  c\r\n\r\n | a\u2028b \u00a0 \x0b c\x85\r\n{long}\r\n"
-    prefix = write(tmp_path, source.encode(), "Un\n\n\u00c9 || e\u0301\nlong".encode())
-    bitext = load(prefix)
-    assert [pair.source_words for pair in bitext] == [
-        ("a", "b", "c"),
-        (),
-        ("|", "a\u2028b", "\u00a0", "c\x85"),
-        (long,),
-    ]
-    assert [pair.target_words for pair in bitext] == [("un",), (), ("\u00e9", "||", "\u00e9"), ("long",)]
-    assert bitext[-1].source_words == (long,)
-
-
-@given(SENTENCES)
-def test_tokens_and_lines_build_the_same_bitext(pairs: list[tuple[list[str], list[str]]]) -> None:
-    from_lines, from_tokens = BitextBuilder(FOLDED, FOLDED), BitextBuilder(FOLDED, FOLDED)
-    for source, target in pairs:
-        from_lines.add_lines([" ".join(source).encode()], [" ".join(target).encode()])
-        from_tokens.add_tokens(source, target)
-    assert from_tokens.bitext().fingerprint() == from_lines.bitext().fingerprint()
 
 
 BLANKS = [" ", "\t", "\x0b", "\x0c", "\r", "\n", "  "]
@@ -87,6 +42,7 @@ def test_lines_are_split_as_bytes_are_and_words_numbered_as_they_come(lines: lis
     builder.add_lines(encoded, encoded)
     words = [[FOLDED.word(token.decode()) for token in line.split()] for line in encoded]
     text = builder.bitext().source
+    assert text.ids.dtype == np.int32
     assert text.ids.tolist() == [numbers.setdefault(word, len(numbers)) for line in words for word in line]
     assert text.lengths.tolist() == [len(line) for line in words]
     assert text.vocabulary.words == list(numbers)

@@ -85,25 +85,21 @@ def test_what_is_no_such_text(tmp_path: Path) -> None:
 
 def test_commands_take_an_encoding(tmp_path: Path) -> None:
     text = "le café ||| the café\nla maison ||| the house\n"
-    (tmp_path / "a").write_text(text, "cp1252")
-    (tmp_path / "b").write_text(text, "utf-8")
-    (tmp_path / "c").write_text(text, "utf-16")
-    expected = run("align", tmp_path / "b", "--format", "jsonl", "-q").stdout
-    assert "café" in expected
-    assert run("align", tmp_path / "c", "--format", "jsonl", "-q").stdout == expected
-    assert "name its encoding by --encoding" in refused("align", tmp_path / "a", line=1)
-    assert run("--encoding", "cp1252", "align", tmp_path / "a", "--format", "jsonl", "-q").stdout == expected
-    assert run("align", tmp_path / "a", "--encoding", "cp1252", "--format", "jsonl", "-q").stdout == expected
-    stdin = (tmp_path / "a").read_bytes()
-    assert run("--encoding", "cp1252", "align", "-", "--format", "jsonl", "-q", stdin=stdin).stdout == expected
-    run("--encoding", "cp1252", "train", tmp_path / "a", "-m", tmp_path / "M", "-q")
-    with_model = "-m", tmp_path / "M", "--format", "jsonl", "-q"
-    run("align", tmp_path / "b", *with_model, "-o", tmp_path / "links.jsonl")
-    expected = (tmp_path / "links.jsonl").read_text("utf-8")
-    assert run("align", "-", *with_model, "--encoding=cp1252", stdin=stdin).stdout == expected
+    for name, encoding in (("a", "cp1252"), ("b", "utf-8"), ("c", "utf-16")):
+        (tmp_path / name).write_text(text, encoding)
+    stdin, named = (tmp_path / "a").read_bytes(), ("--encoding", "cp1252")
+    run(*named, "train", tmp_path / "a", "-m", tmp_path / "M", "-q")
+    for how in (("--format", "jsonl", "-q"), ("-m", tmp_path / "M", "--format", "jsonl", "-q")):
+        expected = run("align", tmp_path / "b", *how).stdout
+        assert "café" in expected
+        assert run("align", tmp_path / "c", *how).stdout == expected
+        assert run(*named, "align", tmp_path / "a", *how).stdout == expected
+        assert run("align", "-", *how, *named, stdin=stdin).stdout == expected
     for content in ((tmp_path / "c").read_bytes(), gzip.compress(text.encode())):
-        assert run("align", "-", *with_model, stdin=content).stdout == expected
-    assert "ends too early" in refused("align", "-", *with_model, stdin=gzip.compress(text.encode())[:30])
+        assert run("align", "-", *how, stdin=content).stdout == expected
+    assert "ends too early" in refused("align", "-", *how, stdin=gzip.compress(text.encode())[:30])
+    assert "name its encoding by --encoding" in refused("align", tmp_path / "a", line=1)
+    (tmp_path / "links.jsonl").write_text(expected, "utf-8")
     for encoding in ("shift_jis", "cp1252"):  # links with words are UTF-8, whatever the text is
         shown = run("align", tmp_path / "links.jsonl", "--format", "jsonl", "-q", "--encoding", encoding).stdout
         assert [json.loads(line)["source"] for line in shown.splitlines()] == [["le", "café"], ["la", "maison"]]

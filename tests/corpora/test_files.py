@@ -9,7 +9,6 @@ import re
 import stat
 import sys
 import tempfile
-import tracemalloc
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -60,28 +59,24 @@ def test_lines_end_at_newlines_only(tmp_path: Path, packer: str, ending: bytes, 
     assert list(read_lines(file)) == [*lines, *([last] if last else [])]
 
 
-@given(lines=st.lists(st.binary().filter(lambda line: not set(line) & set(b"\r\n")), max_size=20))
-def test_any_bytes_survive(tmp_path_factory: pytest.TempPathFactory, lines: list[bytes]) -> None:
-    file = tmp_path_factory.mktemp("any") / "file"
-    content = b"".join(line + b"\n" for line in [b"first", *lines])
-    for packer in PACKERS.values():
-        file.write_bytes(packer(content))
-        assert list(read_lines(file)) == [b"first", *lines]
-
-
-@settings(max_examples=50)
+@settings(max_examples=80)
 @given(
-    text=st.text(alphabet="ab\r\n", max_size=40).map(str.encode),
+    text=(st.text(alphabet="ab\r\n", max_size=40).map(str.encode) | st.binary(max_size=40)).map(
+        lambda text: text.rstrip(b"\r")
+    ),
     mark=st.sampled_from([b"", BOM]),
     buffer=st.integers(8, 20),
     packer=st.sampled_from([*PACKERS]),
 )
-def test_lines_are_counted_and_passed_over_as_they_are_read(
+def test_lines_are_read_counted_and_passed_over(
     tmp_path_factory: pytest.TempPathFactory, text: bytes, mark: bytes, buffer: int, packer: str
 ) -> None:
-    file = tmp_path_factory.mktemp("count") / "file"
-    file.write_bytes(PACKERS[packer](mark + text))
-    lines = list(read_lines(file))
+    """Whatever bytes they have."""
+    file, content = tmp_path_factory.mktemp("count") / "file", mark + b"first\n" + text
+    file.write_bytes(PACKERS[packer](content))
+    *whole, last = text.split(b"\n")
+    lines = [b"first", *(line.removesuffix(b"\r") for line in whole), *([last] if last else [])]
+    assert list(read_lines(file)) == lines
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("corpora.files.BUFFER_BYTES", buffer)
         assert count_lines(file) == len(lines)
@@ -130,18 +125,6 @@ def test_a_pipe_is_opened_once(tmp_path: Path) -> None:
         os.close(reader)
 
 
-@pytest.mark.skipif("zstd" not in PACKERS, reason="without the package")
-def test_a_bomb_of_zstd_is_read_in_bounded_memory(tmp_path: Path) -> None:
-    (tmp_path / "bomb").write_bytes(PACKERS["zstd"](bytes(1 << 27)))
-    tracemalloc.start()
-    try:
-        with open_bytes(tmp_path / "bomb", text=False) as content:
-            assert len(content.read(1)) == 1
-        assert tracemalloc.get_traced_memory()[1] < 1 << 23
-    finally:
-        tracemalloc.stop()
-
-
 @pytest.mark.parametrize("packer", PACKERS)
 @pytest.mark.parametrize("more", [0, 1])
 def test_a_line_has_a_largest_size(tmp_path: Path, packer: str, more: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,9 +139,6 @@ def test_a_line_has_a_largest_size(tmp_path: Path, packer: str, more: int, monke
                 next(lines)
         else:
             assert len(next(lines)) == 1 << 20
-    if Path("/dev/zero").exists():
-        with refuses(r"^/dev/zero:1: has more than 1 MiB"):
-            next(read_lines("/dev/zero"))
 
 
 @pytest.mark.parametrize("name", ["no\nsuch", "no\x1b]0;t\x07pe", "no\u2028such", "no\udce9"])

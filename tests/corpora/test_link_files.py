@@ -1,10 +1,9 @@
 """Links files are recognised by their content and checked against the text; packed links are what was packed."""
 
-import io
 import lzma
-import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -72,11 +71,6 @@ def test_formats(tmp_path: Path, format_: str, named: bool, pack: Callable[[byte
         assert [pair[:2] for pair in found] == [pair[:2] for pair in PAIRS]
     if not named:
         assert [pair[:2] for pair in read_links(file, lengths=LENGTHS)] == [pair[:2] for pair in PAIRS]
-
-
-def test_a_stream_is_recognised_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(FILES["naacl"].encode())))
-    assert list(open_links("-")) == PAIRS
 
 
 def test_what_is_no_file_of_links(tmp_path: Path) -> None:
@@ -150,38 +144,28 @@ def pair_links(draw: st.DrawFn) -> PairLinks:
     return PairLinks(sure, possible, {link: draw(st.sampled_from([0.25, 0.5])) for link in sure | possible})
 
 
-@given(st.lists(pair_links(), max_size=6))
-def test_packing_keeps_every_pair(pairs: list[PairLinks]) -> None:
-    links = Links.from_pairs(iter(pairs))
-    assert len(links) == len(pairs)
-    assert [explicit(pair) for pair in links] == [explicit(pair) for pair in pairs]
-    assert [explicit(links[index - len(pairs)]) for index in range(len(pairs))] == [explicit(pair) for pair in pairs]
-    for beyond in (len(pairs), -len(pairs) - 1):
+@given(st.lists(pair_links(), max_size=6), st.lists(pair_links(), max_size=2))
+def test_packed_links_are_the_pairs_in_sorted_rows(pairs: list[PairLinks], others: list[PairLinks]) -> None:
+    def explicit(pairs: Iterable[PairLinks]) -> list[PairLinks]:
+        """With the probability of each link."""
+        return [
+            pair._replace(scores={link: pair.scores.get(link, 1.0) for link in pair.sure | pair.possible})
+            for pair in pairs
+        ]
+
+    links, n = Links.from_pairs(iter(pairs)), len(pairs)
+    assert explicit(links) == explicit(links[index - n] for index in range(n)) == explicit(pairs)
+    assert len(links) == n
+    for beyond in (n, -n - 1):
         with pytest.raises(IndexError):
             links[beyond]
-
-
-@given(st.lists(pair_links(), max_size=6))
-def test_rows_are_sorted_within_pairs(pairs: list[PairLinks]) -> None:
-    links = Links.from_pairs(pairs)
-    assert links.source.dtype == links.target.dtype == np.int32
-    assert links.sure.dtype == np.bool_
-    assert links.offsets.dtype == np.int64
-    for first, last in zip(links.offsets[:-1], links.offsets[1:], strict=True):
-        rows = list(zip(links.source[first:last].tolist(), links.target[first:last].tolist(), strict=True))
-        assert rows == sorted(set(rows))
-
-
-@given(st.lists(pair_links(), max_size=4), st.lists(pair_links(), max_size=4))
-def test_equality_is_equality_of_pairs(left: list[PairLinks], right: list[PairLinks]) -> None:
-    same = [explicit(pair) for pair in left] == [explicit(pair) for pair in right]
-    assert (Links.from_pairs(left) == Links.from_pairs(right)) == same
-
-
-def explicit(links: PairLinks) -> PairLinks:
-    """With the probability of each link."""
-    every = {link: links.scores.get(link, 1.0) for link in links.sure | links.possible}
-    return links._replace(scores=every)
+    types = [array.dtype.name for array in (links.source, links.target, links.sure, links.offsets)]
+    assert types == ["int32", "int32", "bool", "int64"]
+    rows = [*zip(links.source.tolist(), links.target.tolist(), strict=True)]
+    for first, last in pairwise(links.offsets.tolist()):
+        assert rows[first:last] == sorted({*rows[first:last]})
+    assert (links == Links.from_pairs(others)) == (explicit(pairs) == explicit(others))
+    assert links == Links.from_pairs(explicit(pairs))
 
 
 def test_sets_and_mappings_to_probabilities() -> None:

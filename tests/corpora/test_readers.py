@@ -1,15 +1,12 @@
 """Every form of a corpus is recognised, and what is ambiguous or broken is refused with a reason."""
 
 import gzip
-import io
 import lzma
-import sys
+from itertools import zip_longest
 from pathlib import Path
 
 import pytest
 from commands import write
-from hypothesis import given
-from hypothesis import strategies as st
 from readings import refuses
 
 from corpora.corpus import BYTES_A_WORD_PAIR, Corpus
@@ -63,54 +60,54 @@ def texts(corpus: Corpus) -> list[tuple[int, bytes, bytes]]:
     return list(corpus.texts())
 
 
-def languages(corpus: Corpus) -> tuple[str | None, str | None]:
-    return corpus.languages
+PACKERS = {".gz": gzip.compress, ".xz": lzma.compress}
+
+
+def named(files: str, *contents: bytes) -> dict[str, bytes]:
+    """Files of these names, packed as they say; those beyond the contents are of three lines."""
+    names, rest = files.split(), b"a\nb\nc\n"
+    given = zip_longest(names, contents[: len(names)], fillvalue=rest)
+    return {name: PACKERS.get(name[-3:], bytes)(content) for name, content in given}
 
 
 @pytest.mark.parametrize(
     ("files", "names", "chosen", "known"),
     [
-        ({"t.en.gz": gzip.compress(ENGLISH), "t.fr.xz": lzma.compress(FRENCH)}, "t", "", "en fr"),
-        ({"a.b.e": ENGLISH, "a.b.f": FRENCH, "a.e": b"", "a.x.wa": b""}, "a.b", "", "e f"),
-        (BOTH, "t", ">fr", "en fr"),
-        ({"t.fr": ENGLISH, "t.en": FRENCH}, "t", "fr>", "fr en"),
-        ({"t.fr": ENGLISH, "t.en": FRENCH}, "t", ">en", "fr en"),
-        ({"t.fr": ENGLISH, "t.en": FRENCH}, "t", "fr>en", "fr en"),
-        ({**BOTH, "t.de": b"a\nb\nc\n"}, "t", "en>fr", "en fr"),
-        *[({f"t.{e}": ENGLISH, f"t.{f}": FRENCH}, "t", "", f"{e} {f}") for e, f in (("e", "f"), ("src", "tgt"))],
-        ({"t.source": ENGLISH, "t.target": FRENCH}, "t", "", "source target"),
-        ({"t.eng_Latn": ENGLISH, "t.zh-Hans": FRENCH}, "t", "", "eng_Latn zh-Hans"),
-        ({"t.english": ENGLISH, "t.french": FRENCH}, "t", "english>french", "english french"),
-        ({**BOTH, "README.md": b"x", "notes": b"x", "other.en": ENGLISH}, "", "", "en fr"),
-        ({"a.fr": ENGLISH, "b.en.gz": gzip.compress(FRENCH)}, "a.fr b.en.gz", "", "fr en"),
-        ({"a.fr": FRENCH, "b.en": ENGLISH}, "a.fr b.en", "en>", "en fr"),
-        ({"a.fr": FRENCH, "b.en": ENGLISH}, "a.fr b.en", ">fr", "en fr"),
-        ({"left": ENGLISH, "right": FRENCH}, "left right", "", "None None"),
-        ({"left": ENGLISH, "right": FRENCH}, "left right", "en>fr", "en fr"),
+        ("t.en.gz t.fr.xz", "t", "", "en fr"), ("a.b.e a.b.f a.e a.x.wa", "a.b", "", "e f"),
+        ("t.en t.fr", "t", ">fr", "en fr"), ("t.fr t.en", "t", "fr>", "fr en"), ("t.fr t.en", "t", ">en", "fr en"),
+        ("t.fr t.en", "t", "fr>en", "fr en"), ("t.en t.fr t.de", "t", "en>fr", "en fr"), ("t.e t.f", "t", "", "e f"),
+        ("t.src t.tgt", "t", "", "src tgt"), ("t.source t.target", "t", "", "source target"),
+        ("t.eng_Latn t.zh-Hans", "t", "", "eng_Latn zh-Hans"),
+        ("t.english t.french", "t", "english>french", "english french"),
+        ("t.en t.fr README.md notes other.en", "", "", "en fr"), ("a.fr b.en.gz", "a.fr b.en.gz", "", "fr en"),
+        ("b.en a.fr", "a.fr b.en", "en>", "en fr"), ("b.en a.fr", "a.fr b.en", ">fr", "en fr"),
+        ("left right", "left right", "", "None None"), ("left right", "left right", "en>fr", "en fr"),
     ],
-)
-def test_two_texts(tmp_path: Path, files: dict[str, bytes], names: str, chosen: str, known: str) -> None:
-    corpus = opened(put(tmp_path, files), names, chosen)
+)  # fmt: skip
+def test_two_texts(tmp_path: Path, files: str, names: str, chosen: str, known: str) -> None:
+    corpus = opened(put(tmp_path, named(files, ENGLISH, FRENCH)), names, chosen)
     assert texts(corpus) == texts(corpus) == TEXTS
     assert list(corpus.lengths()) == [(3, 3), (0, 1), (1, 0)]
-    assert " ".join(map(str, languages(corpus))) == known
+    assert " ".join(map(str, corpus.languages)) == known
     assert not corpus.has_links
     with refuses("has no links"):
         corpus.links()
 
 
+OF_TASK = b"1 3 3\n1 2 2 P\n1 1 1\n"
+
+
 @pytest.mark.parametrize(
     ("files", "names"),
     [
-        *[({**BOTH, f"t.{x}.gz": gzip.compress(WA)}, "t") for x in "wa giza links align naacl pharaoh".split()],
-        ({**BOTH, "t.talp": b"1-1 3-3 2p2\n\n\n"}, "t"),
-        ({**BOTH, "t.wa": WA}, ""),
-        ({"a.b.e": ENGLISH, "a.b.f": FRENCH, "a.b.wa": WA, "a.x.wa": b""}, "a.b"),
-        (MARKED, "t"),
-        ({"t.e": ENGLISH, "t.f": FRENCH, "t.wa": b"1 3 3\n1 2 2 P\n1 1 1\n"}, "t"),
-        ({"triples": TRIPLES}, "triples"),
+        *[(named(f"t.en t.fr t.{x}.gz", ENGLISH, FRENCH, WA), "t")
+          for x in "wa giza links align naacl pharaoh".split()],
+        (named("t.en t.fr t.talp", ENGLISH, FRENCH, b"1-1 3-3 2p2\n\n\n"), "t"),
+        (named("t.en t.fr t.wa", ENGLISH, FRENCH, WA), ""), ({"triples": TRIPLES}, "triples"), (MARKED, "t"),
+        (named("a.b.e a.b.f a.b.wa a.x.wa", ENGLISH, FRENCH, WA), "a.b"),
+        (named("t.e t.f t.wa", ENGLISH, FRENCH, OF_TASK), "t"),
     ],
-)
+)  # fmt: skip
 def test_texts_with_links(tmp_path: Path, files: dict[str, bytes], names: str) -> None:
     corpus = opened(put(tmp_path, files), names)
     assert corpus.has_links
@@ -131,7 +128,7 @@ def test_a_corpus_tells_what_it_takes_for_what(tmp_path: Path) -> None:
 def test_other_files_are_no_languages(tmp_path: Path, suffix: str) -> None:
     put(tmp_path, {**BOTH, f"t.{suffix}": FRENCH})
     assert texts(open_corpus(tmp_path / "t")) == texts(open_corpus(tmp_path)) == TEXTS
-    assert languages(open_corpus(tmp_path / "t", target=suffix, source="en")) == ("en", suffix)
+    assert open_corpus(tmp_path / "t", target=suffix, source="en").languages == ("en", suffix)
 
 
 def test_links_are_never_transposed(tmp_path: Path) -> None:
@@ -142,86 +139,55 @@ def test_links_are_never_transposed(tmp_path: Path) -> None:
         list(open_corpus(tmp_path / "t", source="fr").links())
 
 
-THREE = {**BOTH, "t.de": b"a\nb\nc\n"}
-TWICE = {**BOTH, "u.en": ENGLISH, "u.fr": FRENCH}
+def giza_of(*parts: bytes) -> dict[str, bytes]:
+    return dict(zip("ab", parts, strict=True))
+
+
 MISTAKEN = {"t.en": ENGLISH, "t.wa": WA, "t.A3.final": A3}
 
 
 @pytest.mark.parametrize(
     ("files", "names", "chosen", "what"),
     [
-        (
-            {**MARKED, "t.f": MARKED["t.f"].replace(b"0008", b"0011")},
-            "t",
-            "",
-            r"t.f:2: sentence 11, but .*t.e has sentence 8 here",
-        ),
+        ({**MARKED, "t.f": MARKED["t.f"].replace(b"0008", b"0011")}, "t", "",
+         r"t.f:2: sentence 11, but .*t.e has sentence 8 here"),
         ({**MARKED, "t.f": FRENCH}, "t", "", "t.f:1: not a line '<s snum="),
         ({**BOTH, "t.wa": b"1 3 3\n1 4 2 P\n"}, "t", "", "t.wa:2: link 3-1 is out of range for 3 source and 3 target"),
         ({**BOTH, "t.wa": b"0-0\n\n"}, "t", "", "t.wa:2: the links end after 2 pairs, but the text goes on"),
         ({**BOTH, "t.wa": b"0-0\n\nzero\n"}, "t", "", "t.wa:3: 'zero' is not a link"),
-        *[
-            (THREE, "t", chosen, r"t: texts in 3 languages: de, en, fr \(choose the source")
-            for chosen in ("", "en>", ">de")
-        ],
-        (BOTH, "t", "de>", r"t: no text in de \(there is en, fr\)"),
+        *[(named("t.en t.fr t.de", ENGLISH, FRENCH), "t", chosen, r"t: texts in 3 languages: de, en, fr \(choose the")
+          for chosen in ("", "en>", ">de")],
+        (BOTH, "t", "de>", r"t: no text in de \(there is en, fr\)"), 
         (BOTH, "t", "en>en", "source and target are both en"),
         ({"one.en": ENGLISH}, "one", "", "one: only one text, in en"),
-        ({}, "t", "", "t: no such file, folder or prefix"),
-        ({}, "no/t", "", "t: no such file, folder or prefix"),
+        ({}, "t", "", "t: no such file, folder or prefix"), ({}, "no/t", "", "t: no such file, folder or prefix"),
         ({}, "", "", ": no texts in two languages"),
-        (TWICE, "", "", ": more than one corpus: t, u"),
-        (MISTAKEN, "t.en t.fr", "", "t.fr: no such file"),
-        (MISTAKEN, "t.en t.wa", "", "t.wa: holds links, not text"),
+        ({**BOTH, "u.en": ENGLISH, "u.fr": FRENCH}, "", "", ": more than one corpus: t, u"),
+        (MISTAKEN, "t.en t.fr", "", "t.fr: no such file"), (MISTAKEN, "t.en t.wa", "", "t.wa: holds links, not text"),
         (MISTAKEN, "t.en t.A3.final", "", "t.en: is no A3.final file"),
-        ({"triples": b"a\nx y\n0-1\na b\nx\n0-1\n"}, "triples", "", "triples:6: link 0-1 is out of range for 2 source"),
-        ({"t.en": ENGLISH}, "t.en", "", "t.en: is one text"),
-        ({"t": b"\n[Music] plays\nmore\n"}, "t", "", r"t: is one text, .* after it: '\[Music\] plays' \(give two"),
-        ({"t": b'[\n {"en": "a",\n "fr": "b"}]'}, "t", "", "t: looks like JSON"),
-        ({"t": b"<!DOCTYPE html><html>a</html>"}, "t", "", "t: looks like XML or HTML"),
-        ({"t": b"\xef\xbb\xbf1\r\n00:00:01,000 --> 00:00:02,000\r\na\r\n"}, "t", "", "t: looks like subtitles"),
-        ({"t": b'# by A\n\nmsgid "house"\nmsgstr "maison"\n'}, "t", "", "t: looks like gettext"),
-        ({"t": b"SQLite format 3\0\x10\0"}, "t", "", r"t: looks like a database such as .sdltm"),
-        ({"t": b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"}, "t", "", "t: looks like data that is no text"),
-        ({"t": b"\x7fELF\x02\x01\x01\0\0\0"}, "t", "", "t: looks like data that is no text"),
-        ({"t": b"{\\rtf1 a}"}, "t", "", "t: is a document such as"),
-        ({"t.en": WA}, "t.en", "", "t.en: holds links, not text"),
-        ({"t.en": b"1 1 1\n"}, "t.en", "", "t.en: holds links"),
-        ({"t.en": b""}, "t.en", "", "t.en: the corpus"),
-        ({"a": A3, "b": A3}, "a b", "", "b:1: is not the pair at line 1 of .*a with its sides swapped"),
-        (
-            {"a": A3 + A3.replace(b"(1)", b"(2)"), "b": A3_TURNED},
-            "a b",
-            "",
-            "b:3: has fewer pairs than the other direction",
-        ),
-        ({"t": b"a\tb\na b\nc\td\n"}, "t", "", "t:2: no .*each line must be: source .* target, or source TAB target"),
+        (giza_of(A3, A3), "a b", "", "b:1: is not the pair at line 1 of .*a with its sides swapped"),
+        (giza_of(A3 + A3.replace(b"(1)", b"(2)"), A3_TURNED), "a b", "", "b:3: has fewer pairs than the other"),
+        *[({"t": content}, "t", "", what) for content, what in [
+            (b"a\nx y\n0-1\na b\nx\n0-1\n", "t:6: link 0-1 is out of range for 2 source"), (ENGLISH, "t: is one text"),
+            (b"\n[Music] plays\nmore\n", r"t: is one text, .* after it: '\[Music\] plays' \(give two"),
+            (b'[\n {"en": "a",\n "fr": "b"}]', "t: looks like JSON"),
+            (b"<!DOCTYPE html><html>a</html>", "t: looks like XML or HTML"),
+            (b"\xef\xbb\xbf1\r\n00:00:01,000 --> 00:00:02,000\r\na\r\n", "t: looks like subtitles"),
+            (b'# by A\n\nmsgid "house"\nmsgstr "maison"\n', "t: looks like gettext"),
+            (b"SQLite format 3\0\x10\0", r"t: looks like a database such as .sdltm"),
+            (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "t: looks like data that is no text"),
+            (b"\x7fELF\x02\x01\x01\0\0\0", "t: looks like data that is no text"),
+            (b"{\\rtf1 a}", "t: is a document such"),
+            (WA, "t: holds links, not text"), (b"1 1 1\n", "t: holds links"), (b"", "t: the corpus"),
+            (b"a\tb\na b\nc\td\n", "t:2: no .*each line must be: source .* target, or source TAB target")]],
     ],
-)
+)  # fmt: skip
 def test_what_is_no_corpus(tmp_path: Path, files: dict[str, bytes], names: str, chosen: str, what: str) -> None:
     put(tmp_path, files)
     with refuses(what):
         corpus = opened(tmp_path, names, chosen)
         texts(corpus)
         list(corpus.links())
-
-
-WORD = st.sampled_from([b"a", b"|", b"||", b"||||", "\u2028".encode(), b"|||b"])
-
-
-@given(
-    st.lists(st.tuples(st.lists(WORD, max_size=4), st.lists(WORD, max_size=4)), min_size=1, max_size=6),
-    st.sampled_from([b"\n", b"\r\n"]),
-)
-def test_lines_are_split_at_the_separator(
-    tmp_path_factory: pytest.TempPathFactory, pairs: list[tuple[list[bytes], list[bytes]]], ending: bytes
-) -> None:
-    file = tmp_path_factory.mktemp("joint") / "joint"
-    lines = [(b" ".join(source), b" ".join(target)) for source, target in pairs]
-    file.write_bytes(b"".join(source + b" ||| " + target + ending for source, target in lines))
-    corpus = open_corpus(file, source="fr", target="en")
-    assert texts(corpus) == [(line, *pair) for line, pair in enumerate(lines, 1)]
-    assert languages(corpus) == ("fr", "en"), "they only name the sides"
 
 
 @pytest.mark.parametrize(
@@ -244,11 +210,6 @@ def test_broken_lines(tmp_path: Path, line: bytes, what: str) -> None:
         next(found)
     assert caught.value.line == 3
     assert caught.value.what.startswith(what)
-
-
-def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a ||| b\n")))
-    assert texts(open_corpus("-")) == [(1, b"a", b"b")]
 
 
 @pytest.mark.parametrize("bars", ["|||", " ||| ", "x ||| ||| y"])
@@ -307,7 +268,7 @@ def test_giza_in_one_direction_or_two(tmp_path: Path, second: bytes | None, link
     assert texts(corpus) == [(1, b"small house", b"das kleine Haus")]
     expected = symmetrize({(0, 1), (1, 2)}, links, "grow-diag-final-and")
     assert list(corpus.links()) == [PairLinks(frozenset(expected))]
-    assert languages(corpus) == ("en", None)
+    assert corpus.languages == ("en", None)
 
 
 def test_grouping(tmp_path: Path) -> None:

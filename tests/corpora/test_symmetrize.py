@@ -18,12 +18,13 @@ LinkSet = frozenset[tuple[int, int]]
 LINKS = st.frozensets(st.tuples(st.integers(0, 7), st.integers(0, 7)), max_size=24)
 NEIGHBOURS = ((-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1))
 
-# SHA-256 of what atools of fast_align (commit cab1e9a) prints for the lines of `test_atools_on_10_000_random_lines`.
+# SHA-256 of what atools of fast_align (commit cab1e9a) prints for the first lines of `test_atools_on_random_lines`.
+LINES = 2_000
 ATOOLS = {
-    "union": "a5d2a723c9868da593795b03057946526712b43a7a1724da70459932f490305e",
-    "grow-diag": "a1337ca8a2b30d80770eb718a1623d72f340f2c7caf7dc58d0eb38af2d4444af",
-    "grow-diag-final": "6d6499ebeb2dd8f4142142dec5bb8e4bec4a83420ec38ff96b1b09ce73df96ee",
-    "grow-diag-final-and": "429cf0761252272340c592e9586b05aa4caf29e6cc0db5e42d3123c2f353e733",
+    "union": "bf46b7a695a6938c27cd12ce1e83f5855d6fc720297a942ff94ad292fa0ceddf",
+    "grow-diag": "9decbabb51a5da7b2a059f12ab8bfc91f953854768521d92ff9d55d301e85e64",
+    "grow-diag-final": "a8bbb6e3e8d06caa176478656b832d5b9a649596d5bd8aff75a977cbd13ccf1c",
+    "grow-diag-final-and": "0545f130e9e2b3d4bbb9e7e7db6155f15a9b6fd73518425b1df426138bf66348",
 }
 
 
@@ -89,31 +90,6 @@ def test_every_method_lies_between_intersection_and_union(forward: LinkSet, reve
         assert symmetrize(forward, reverse, short) == results[name]
 
 
-@given(LINKS, LINKS)
-def test_final_leaves_no_word_without_a_link_it_could_have(forward: LinkSet, reverse: LinkSet) -> None:
-    links = symmetrize(forward, reverse, "grow-diag-final")
-    for side in (0, 1):
-        assert {link[side] for link in links} == {link[side] for link in forward | reverse}
-
-
-@given(LINKS, LINKS)
-def test_the_order_of_the_directions_matters_only_to_final(forward: LinkSet, reverse: LinkSet) -> None:
-    for method in ("intersection", "union", "grow-diag"):
-        assert symmetrize(forward, reverse, method) == symmetrize(reverse, forward, method)
-
-
-@given(LINKS, LINKS)
-def test_transposition(forward: LinkSet, reverse: LinkSet) -> None:
-    """Grow-diag scans by source word, so only the others commute with transposition."""
-
-    def transposed(links: Iterable[tuple[int, int]]) -> LinkSet:
-        return frozenset((j, i) for i, j in links)
-
-    for method in ("intersection", "union"):
-        turned = symmetrize(transposed(forward), transposed(reverse), method)
-        assert transposed(turned) == symmetrize(forward, reverse, method)
-
-
 def test_unknown_method() -> None:
     with pytest.raises(ValueError, match="unknown method 'refined', known are forward, reverse, intersection, union"):
         symmetrize(set(), set(), "refined")
@@ -149,20 +125,20 @@ def test_equal_to_the_recorded_answers_of_atools() -> None:
     assert different > len(rows)  # of which two thirds were chosen so
 
 
-@pytest.mark.parametrize("method", ATOOLS)
-def test_atools_on_10_000_random_lines(method: str) -> None:
+def test_atools_on_random_lines() -> None:
     draw = random.Random(1).random  # the same on every version of Python
 
     def links(n: int, m: int, share: float) -> LinkSet:
         return frozenset((j, k) for j in range(n) for k in range(m) if draw() < share)
 
-    digest = hashlib.sha256()
-    for _ in range(10_000):
+    digests = {method: hashlib.sha256() for method in ATOOLS}
+    for _ in range(LINES):
         n, m, share = 1 + int(draw() * 12), 1 + int(draw() * 12), draw() * 0.6
-        forward, reverse = links(n, m, share), links(n, m, share)
-        found = symmetrize(forward, reverse, method, as_atools=True)
-        digest.update(f"{format_links(PairLinks(frozenset(found)))}\n".encode())
-    assert digest.hexdigest() == ATOOLS[method]
+        directions = links(n, m, share), links(n, m, share)
+        for method, digest in digests.items():
+            found = PairLinks(frozenset(symmetrize(*directions, method, as_atools=True)))
+            digest.update(f"{format_links(found)}\n".encode())
+    assert {method: digest.hexdigest() for method, digest in digests.items()} == ATOOLS
 
 
 def test_atools_goes_on_for_long_sentences() -> None:

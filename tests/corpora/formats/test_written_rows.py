@@ -16,6 +16,7 @@ from readings import refuses
 
 from corpora import SettingError
 from corpora.errors import CorpusError
+from corpora.formats import sheets
 from corpora.formats.sheets import Sheet, write_rows
 
 CELLS = st.text(st.characters(exclude_categories=("Cs", "Cn")), max_size=8) | st.sampled_from(
@@ -42,6 +43,8 @@ def cleaned(cell: str) -> str:
     st.lists(st.lists(CELLS.map(cleaned), min_size=2, max_size=2), max_size=5), st.sampled_from(["csv", "tsv", "xlsx"])
 )
 def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, rows: list[list[str]], kind: str) -> None:
+    """But blanks before a cell, by which commas of CSV are told from those of text."""
+    rows = [[cell.lstrip() if kind == "csv" else cell for cell in row] for row in rows]
     path = tmp_path_factory.mktemp("t") / f"a.{kind}"
     path.write_bytes(written(kind, rows))
     expected = [tuple(b" ".join(re.sub("[\x0b\x0c]", "\ufffd", cell).encode().split()) for cell in row) for row in rows]
@@ -108,13 +111,11 @@ def test_an_error_among_the_rows_is_theirs(kind: str) -> None:
     assert not stream.closed
 
 
-@pytest.mark.slow
-def test_no_row_of_xlsx_is_lost() -> None:
-    with refuses("XLSX has at most 1,048,576 rows", SettingError):
-        write_rows(io.BytesIO(), "xlsx", [], ([] for _ in range(1 << 20)))
-
-
-def test_what_no_cell_of_xlsx_can_have() -> None:
+def test_what_no_cell_of_xlsx_can_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert sheets._MOST_ROWS == 1_048_576
+    monkeypatch.setattr(sheets, "_MOST_ROWS", 1000)
+    with refuses("XLSX has at most 1,000 rows", SettingError):
+        write_rows(io.BytesIO(), "xlsx", [], ([] for _ in range(1000)))
     with refuses("XLSX has at most 32,767 letters", SettingError):
         write_rows(io.BytesIO(), "xlsx", ["a"], [["x" * 32_768]])
     stream = io.BytesIO()

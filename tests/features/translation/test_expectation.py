@@ -116,7 +116,7 @@ def test_expected_counts_are_those_of_the_recursions(
     corpus: Bitext, agreement: bool, hmm: bool, chunk: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(counting, "_CHUNK_BYTES", chunk)
-    training, rng = begin(corpus, agreement=agreement), np.random.default_rng(1)
+    training, rng = begin(corpus, agreement=agreement, minimum_dice=0.3), np.random.default_rng(1)
     emissions = emissions_of(training, 1, power=3)
     assert all(1 < jumps.groups.max() + 1 < len(jumps.groups) for jumps in training.jumps)  # some words, not all
     training.jumps = tuple(
@@ -124,19 +124,26 @@ def test_expected_counts_are_those_of_the_recursions(
     )
     training.count(emissions, hmm, None)
     found, cells = training.counts, cell_of(training.cells)
-    counts = np.zeros((len(cells), 1 if agreement else 2))
+    counts = np.zeros((len(cells) + 1, 1 if agreement else 2))
     directions = [
         (np.zeros_like(one.null), new_jumps(w.groups)) for one, w in zip(found[1:3], training.jumps, strict=True)
     ]
-    likelihoods = np.zeros(2)
+    likelihoods, some = np.zeros(2), 0
     for pair in corpus:
         if len(pair.source) == 0 or len(pair.target) == 0:
             continue
-        places = np.array([[cells[e, f] for f in pair.target.tolist()] for e in pair.source.tolist()])
+        places = np.array([[cells.get((e, f), len(cells)) for f in pair.target.tolist()] for e in pair.source.tolist()])
+        ours, theirs = pair.source[:, None], pair.target
+        of_others = (  # which have no cell
+            emissions.target_background[theirs] * emissions.source_scale[ours],
+            emissions.source_background[ours] * emissions.target_scale[theirs],
+        )
+        some += np.count_nonzero(places == len(cells))
         links = []
         for side, (words, others) in enumerate([(pair.target, pair.source), (pair.source, pair.target)]):
             null = (emissions.null_target, emissions.null_source)[side][words].astype(float)
-            table = emissions.cells[places.T if side == 0 else places, side].astype(float)
+            table = np.where(places == len(cells), of_others[side], emissions.cells[places, side]).astype(float)
+            table = table.T if side == 0 else table
             posterior, nulls, likelihood, jumps = recursions(table, null, others, training.jumps[side] if hmm else None)
             links.append(posterior.T if side == 0 else posterior)
             likelihoods[side] += likelihood
@@ -144,7 +151,8 @@ def test_expected_counts_are_those_of_the_recursions(
             for total, array in zip(directions[side][1], jumps or (), strict=jumps is not None):
                 total += array
         np.add.at(counts, places, np.stack([links[0] * links[1]] if agreement else links, axis=-1))
-    np.testing.assert_allclose(found.cells[:-1], counts, rtol=1e-4, atol=1e-5)
+    assert some > 0
+    np.testing.assert_allclose(found.cells[:-1], counts[:-1], rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(found.log_likelihoods, likelihoods, rtol=1e-5)
     for one, (nulls, jumps), weights in zip(found[1:3], directions, training.jumps, strict=True):
         np.testing.assert_allclose(one.null, nulls, rtol=1e-4, atol=1e-5)

@@ -148,21 +148,9 @@ def test_new_words_are_learnt_and_old_ones_are_kept(make_bitext: Callable[..., B
         assert fs[lexicon.targets[row][lexicon.counts[row, 0].argmax()]] == f"x{word}"
 
 
-def test_the_same_text_again_doubles_the_counts_and_keeps_the_links(make_bitext: Callable[..., Bitext]) -> None:
-    bitext = make_bitext(OLD)
-    model = train_translation(bitext)
-    again = update_translation(model, bitext)
-    assert again.source_counts.tolist() == (2 * model.source_counts).tolist()
-    for name, lexicon in model.lexicons.items():
-        assert again.lexicons[name].counts.sum() == pytest.approx(2 * lexicon.counts.sum(), rel=0.05)
-    before, after = (posteriors(m, bitext).soft_links() for m in (model, again))
-    same = sum(len(one.sure & other.sure) for one, other in zip(before, after, strict=True))
-    assert same > 0.95 * max(sum(len(links.sure) for links in found) for found in (before, after))
-
-
 @pytest.mark.slow
 def test_half_and_then_the_other_half_is_nearly_the_whole(data: Path) -> None:
-    """10,000 pairs of the Hansards; judged on gold-train, whose text no model has seen."""
+    """5,000 pairs of the Hansards; judged on gold-train, whose text no model has seen."""
     hansards = data / "hansards"
 
     def read(prefix: Path, first: int, last: int | None) -> Bitext:
@@ -177,7 +165,7 @@ def test_half_and_then_the_other_half_is_nearly_the_whole(data: Path) -> None:
     def aer(model: TranslationModel) -> float:
         return float(scores(count(gold, posteriors(model, text).soft_links()).sum(axis=0)).aer)
 
-    n = 10_000
+    n = 5_000
     half = train_translation(read(hansards / "train", 0, n // 2))
     whole = train_translation(read(hansards / "train", 0, n))
     both = update_translation(half, read(hansards / "train", n // 2, n))
