@@ -75,7 +75,7 @@ def test_lines_are_read_counted_and_passed_over(
     file, content = tmp_path_factory.mktemp("count") / "file", mark + b"first\n" + text
     file.write_bytes(PACKERS[packer](content))
     *whole, last = text.split(b"\n")
-    lines = [b"first", *(line.removesuffix(b"\r") for line in whole), *([last] if last else [])]
+    lines = [b"first", *(line.rstrip(b"\r") for line in [*whole, *([last] if last else [])])]
     assert list(read_lines(file)) == lines
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("corpora.files.BUFFER_BYTES", buffer)

@@ -157,7 +157,7 @@ MISTAKEN = {"t.en": ENGLISH, "t.wa": WA, "t.A3.final": A3}
         ({**BOTH, "t.wa": b"0-0\n\nzero\n"}, "t", "", "t.wa:3: 'zero' is not a link"),
         *[(named("t.en t.fr t.de", ENGLISH, FRENCH), "t", chosen, r"t: texts in 3 languages: de, en, fr \(choose the")
           for chosen in ("", "en>", ">de")],
-        (BOTH, "t", "de>", r"t: no text in de \(there is en, fr\)"), 
+        (BOTH, "t", "de>", r"t: no text in de \(there is en, fr\)"),
         (BOTH, "t", "en>en", "source and target are both en"),
         ({"one.en": ENGLISH}, "one", "", "one: only one text, in en"),
         ({}, "t", "", "t: no such file, folder or prefix"), ({}, "no/t", "", "t: no such file, folder or prefix"),
