@@ -1,4 +1,4 @@
-"""What readers give and refuse, and files of TMX and XLIFF."""
+"""What readers give and refuse, tables of cases, and files of TMX and XLIFF."""
 
 import warnings
 from collections import Counter
@@ -16,6 +16,11 @@ from corpora.left_out import LeftOut
 from corpora.readers import open_corpus
 
 Unit = Sequence[tuple[str, str]]
+
+
+def cases(table: str) -> list[list[str]]:
+    """The cells of each line of a table, between which there is ¦; blanks around cells do not count."""
+    return [[cell.strip() for cell in line.split("¦")] for line in table.strip().split("\n")]
 
 
 @contextmanager

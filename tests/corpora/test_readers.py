@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from commands import write
-from readings import refuses
+from readings import cases, refuses
 
 from corpora.corpus import BYTES_A_WORD_PAIR, Corpus
 from corpora.errors import BrokenLine, CorpusError
@@ -72,18 +72,29 @@ def named(files: str, *contents: bytes) -> dict[str, bytes]:
 
 @pytest.mark.parametrize(
     ("files", "names", "chosen", "known"),
-    [
-        ("t.en.gz t.fr.xz", "t", "", "en fr"), ("a.b.e a.b.f a.e a.x.wa", "a.b", "", "e f"),
-        ("t.en t.fr", "t", ">fr", "en fr"), ("t.fr t.en", "t", "fr>", "fr en"), ("t.fr t.en", "t", ">en", "fr en"),
-        ("t.fr t.en", "t", "fr>en", "fr en"), ("t.en t.fr t.de", "t", "en>fr", "en fr"), ("t.e t.f", "t", "", "e f"),
-        ("t.src t.tgt", "t", "", "src tgt"), ("t.source t.target", "t", "", "source target"),
-        ("t.eng_Latn t.zh-Hans", "t", "", "eng_Latn zh-Hans"),
-        ("t.english t.french", "t", "english>french", "english french"),
-        ("t.en t.fr README.md notes other.en", "", "", "en fr"), ("a.fr b.en.gz", "a.fr b.en.gz", "", "fr en"),
-        ("b.en a.fr", "a.fr b.en", "en>", "en fr"), ("b.en a.fr", "a.fr b.en", ">fr", "en fr"),
-        ("left right", "left right", "", "None None"), ("left right", "left right", "en>fr", "en fr"),
-    ],
-)  # fmt: skip
+    cases(
+        """
+        t.en.gz t.fr.xz ¦ t ¦  ¦ en fr
+        a.b.e a.b.f a.e a.x.wa ¦ a.b ¦  ¦ e f
+        t.en t.fr ¦ t ¦ >fr ¦ en fr
+        t.fr t.en ¦ t ¦ fr> ¦ fr en
+        t.fr t.en ¦ t ¦ >en ¦ fr en
+        t.fr t.en ¦ t ¦ fr>en ¦ fr en
+        t.en t.fr t.de ¦ t ¦ en>fr ¦ en fr
+        t.e t.f ¦ t ¦  ¦ e f
+        t.src t.tgt ¦ t ¦  ¦ src tgt
+        t.source t.target ¦ t ¦  ¦ source target
+        t.eng_Latn t.zh-Hans ¦ t ¦  ¦ eng_Latn zh-Hans
+        t.english t.french ¦ t ¦ english>french ¦ english french
+        t.en t.fr README.md notes other.en ¦  ¦  ¦ en fr
+        a.fr b.en.gz ¦ a.fr b.en.gz ¦  ¦ fr en
+        b.en a.fr ¦ a.fr b.en ¦ en> ¦ en fr
+        b.en a.fr ¦ a.fr b.en ¦ >fr ¦ en fr
+        left right ¦ left right ¦  ¦ None None
+        left right ¦ left right ¦ en>fr ¦ en fr
+        """
+    ),
+)
 def test_two_texts(tmp_path: Path, files: str, names: str, chosen: str, known: str) -> None:
     corpus = opened(put(tmp_path, named(files, ENGLISH, FRENCH)), names, chosen)
     assert texts(corpus) == texts(corpus) == TEXTS

@@ -19,7 +19,7 @@ from corpora.links import Links, PairLinks
 from features.batch import EDGES_AT_ONCE, EncodedText
 from features.extractor import FAMILIES, FeatureSet
 from features.statistics import CorpusStatistics
-from features.table import GRID, round_to_grid
+from features.table import GRID, EdgeTable, round_to_grid
 from features.translation.lexicon import variant_of
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 MakeBitext = Callable[..., Bitext]
 
 WITH_LINKS = FeatureSet(links=("other", "third"), words=(("chat", "."), ("b", "nowhere", "a")))
-EVERY = replace(WITH_LINKS, candidates="all")
 OF_WORDS = "source:chat", "source:.", "target:b", "target:nowhere", "target:a"
 
 
@@ -39,12 +38,17 @@ def diagonals(bitext: Bitext) -> list[Links]:
     return [Links.from_pairs(diagonal), Links.from_pairs(corner)]
 
 
+def extract(case: Case, candidates: str = "likely", **how: Any) -> EdgeTable:
+    features = replace(WITH_LINKS, candidates=candidates)
+    return features.extract(case.bitext, case.statistics, links=diagonals(case.bitext), **how)
+
+
 def set_batch(monkeypatch: pytest.MonkeyPatch, edges_at_once: int) -> None:
     monkeypatch.setattr("features.batch.EDGES_AT_ONCE", edges_at_once)
 
 
 def test_names_are_those_of_the_columns(case: Case) -> None:
-    table = EVERY.extract(case.bitext, case.statistics, links=diagonals(case.bitext))
+    table = extract(case, candidates="all")
     of_links = "links:other", "links:other:pair", "links:third", "links:third:pair"
     assert table.names == (*(n for f in FAMILIES.values() for n in f.NAMES), *of_links, *OF_WORDS)
     alone = FeatureSet(("position", "bias"), candidates="all").extract(case.bitext, case.statistics)
@@ -68,11 +72,10 @@ def test_batches_cover_every_pair_once(case: Case, monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("edges_at_once", [1, 20, 100])
 def test_batches_do_not_matter(case: Case, monkeypatch: pytest.MonkeyPatch, edges_at_once: int) -> None:
-    links = diagonals(case.bitext)
-    whole = WITH_LINKS.extract(case.bitext, case.statistics, links=links)
+    whole = extract(case)
     set_batch(monkeypatch, edges_at_once)
     told: list[int] = []
-    parts = WITH_LINKS.extract(case.bitext, case.statistics, links=links, on_progress=told.append)
+    parts = extract(case, on_progress=told.append)
     assert np.array_equal(whole.features, parts.features)
     assert len(told) > 1
     assert told == sorted(told)
@@ -98,7 +101,7 @@ def test_listed_edges_are_rows_of_the_full_table(
 
 def test_single_pairs_give_the_same_edges(case: Case, make_bitext: MakeBitext) -> None:
     links = diagonals(case.bitext)
-    whole = WITH_LINKS.extract(case.bitext, case.statistics, links=links)
+    whole = extract(case)
     for i, pair in enumerate(case.bitext):
         alone = make_bitext([(pair.source_words, pair.target_words)])
         others = [Links.from_pairs([file[i]]) for file in links]
@@ -110,14 +113,13 @@ def test_single_pairs_give_the_same_edges(case: Case, make_bitext: MakeBitext) -
 def test_features_beyond_memory(case: Case, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, at_once: int) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     set_batch(monkeypatch, at_once)
-    links = diagonals(case.bitext)
-    held = WITH_LINKS.extract(case.bitext, case.statistics, links=links)
-    spilled = WITH_LINKS.extract(case.bitext, case.statistics, links=links, memory=held.features.nbytes - 1)
+    held = extract(case)
+    spilled = extract(case, memory=held.features.nbytes - 1)
     assert isinstance(spilled.features, np.memmap)
     assert not isinstance(held.features, np.memmap)
     assert np.array_equal(spilled.features, held.features)
     assert list(tmp_path.iterdir()) == []
-    enough = WITH_LINKS.extract(case.bitext, case.statistics, links=links, memory=held.features.nbytes)
+    enough = extract(case, memory=held.features.nbytes)
     assert not isinstance(enough.features, np.memmap)
 
 
@@ -185,7 +187,7 @@ def test_names_that_cannot_be(features: dict[str, Any], message: str) -> None:
 
 def test_a_part_at_a_time_is_the_whole(case: Case) -> None:
     links = diagonals(case.bitext)
-    whole = WITH_LINKS.extract(case.bitext, case.statistics, links=links).features
+    whole = extract(case).features
     batch = WITH_LINKS.encode(case.bitext, case.statistics, links).batch(0, len(case.bitext))
     done = 0
     for columns, part, of_pairs in WITH_LINKS.parts(batch):

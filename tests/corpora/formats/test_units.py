@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from readings import Unit, left_out, pairs, refuses, tmx, turned, unit, xliff
+from readings import Unit, cases, left_out, pairs, refuses, tmx, turned, unit, xliff
 
 from corpora.encodings import BUFFER_BYTES
 from corpora.formats.memories import write_tmx
@@ -253,7 +253,18 @@ def test_a_language_may_come_late(tmp_path: Path, late: str) -> None:
     assert pairs(tmx(tmp_path, *["fr:b"] * 1500, *units[1500:]), "en,fr")[1499:1501] == ["|b", expected[1500]]
 
 
-@pytest.mark.parametrize(("says", "first"), [("DE", "b"), ("de_AT", "b"), ("EN-gb", "a"), ("*all*", "b"), ("fr", "b")])
+@pytest.mark.parametrize(
+    ("says", "first"),
+    cases(
+        """
+        DE ¦ b
+        de_AT ¦ b
+        EN-gb ¦ a
+        *all* ¦ b
+        fr ¦ b
+        """
+    ),
+)
 def test_the_header_of_tmx_says_which_side_is_the_source(tmp_path: Path, says: str, first: str) -> None:
     path = tmx(tmp_path, "de:b en-US:a", source=says)
     assert pairs(path)[0][0] == pairs(path, "1,2")[0][0] == first

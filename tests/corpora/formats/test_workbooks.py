@@ -11,7 +11,7 @@ import openpyxl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from readings import leaves_out, pairs, refuses
+from readings import cases, leaves_out, pairs, refuses
 
 from corpora.formats import workbooks
 from corpora.formats.sheets import kind_of_sheet
@@ -157,13 +157,20 @@ def test_cells_are_what_is_seen(
 
 @pytest.mark.parametrize(
     ("code", "value", "seen"),
-    [
-        ("0%", "0.5", "50%"), ("0.00%", "0.125", "12.5%"), ("General", "0.30000000000000004", "0.3"),
-        ('"d" 0', "3", "3"), ("[Red]0", "3", "3"), ("yyyy\\-mm\\-dd", "45296", "2024-01-05"),
-        ("[h]:mm", "0.5", "12:00:00"),
-        ("General", "1E3", "1000"), ("0", "1e-7", "1e-07"),
-    ],
-)  # fmt: skip
+    cases(
+        r"""
+        0% ¦ 0.5 ¦ 50%
+        0.00% ¦ 0.125 ¦ 12.5%
+        General ¦ 0.30000000000000004 ¦ 0.3
+        "d" 0 ¦ 3 ¦ 3
+        [Red]0 ¦ 3 ¦ 3
+        yyyy\-mm\-dd ¦ 45296 ¦ 2024-01-05
+        [h]:mm ¦ 0.5 ¦ 12:00:00
+        General ¦ 1E3 ¦ 1000
+        0 ¦ 1e-7 ¦ 1e-07
+        """
+    ),
+)
 def test_formats_of_numbers(tmp_path: Path, code: str, value: str, seen: str) -> None:
     styles = f"<numFmts><numFmt numFmtId='200' formatCode='{escape(code)}'/></numFmts>"
     styles += "<cellStyleXfs><xf numFmtId='14'/></cellStyleXfs><cellXfs><xf/><xf numFmtId='200'/></cellXfs>"
@@ -260,12 +267,16 @@ def test_what_is_damaged(tmp_path: Path, kind: str) -> None:
 
 @pytest.mark.parametrize(
     ("rows", "what"),
-    [
-        ('<row><c t="s"><v>7</v></c></row>', "is no whole XLSX file"),
-        ("<row><c><v>x</v></c></row>", "could not convert"),
-        ('<row r="x"/>', "invalid literal"), ("<row>", "mismatched tag"), ("&e;", "undefined entity"),
-    ],
-)  # fmt: skip
+    cases(
+        """
+        <row><c t="s"><v>7</v></c></row> ¦ is no whole XLSX file
+        <row><c><v>x</v></c></row> ¦ could not convert
+        <row r="x"/> ¦ invalid literal
+        <row> ¦ mismatched tag
+        &e; ¦ undefined entity
+        """
+    ),
+)
 def test_what_no_sheet_has(tmp_path: Path, rows: str, what: str) -> None:
     with refuses(what):
         open_corpus(xlsx(tmp_path / "a.xlsx", rows))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from marked_texts import CROSSING, HTML, XML, Parser
-from readings import refuses
+from readings import cases, refuses
 
 from corpora import SettingError
 from corpora.inline.carrying import Placed, write
@@ -56,13 +56,24 @@ def test_tags_end_words_but_wbr_does_not() -> None:
 
 @pytest.mark.parametrize(
     ("placeholder", "name"),
-    [
-        ("{ -brand }", "{-brand}"), ('{ -brand(case: "genitive") }', "{-brand}"), ("{ $n }", "{$n}"),
-        ("{ NUMBER($n, style: 1) }", "{$n}"), ("{{ x }}", "{x}"), ("${x}", "{x}"), ("%{x}", "{x}"),
-        ("{n, plural, one {{k} day} other {days}}", "{n}"), ("%1$s", "%1$s"), ("%(name)s", "%(name)s"), ("%d", "%d"),
-        ("{}", "{}"), ("%1", "%1"),
-    ],
-)  # fmt: skip
+    cases(
+        """
+        { -brand } ¦ {-brand}
+        { -brand(case: "genitive") } ¦ {-brand}
+        { $n } ¦ {$n}
+        { NUMBER($n, style: 1) } ¦ {$n}
+        {{ x }} ¦ {x}
+        ${x} ¦ {x}
+        %{x} ¦ {x}
+        {n, plural, one {{k} day} other {days}} ¦ {n}
+        %1$s ¦ %1$s
+        %(name)s ¦ %(name)s
+        %d ¦ %d
+        {} ¦ {}
+        %1 ¦ %1
+        """
+    ),
+)
 def test_placeholders(placeholder: str, name: str) -> None:
     found = read_marked(f"a {placeholder}b 100% sure", "placeholders")
     assert [found.text[a:b] for a, b in found.placeholders] == [placeholder]
