@@ -11,7 +11,7 @@ import openpyxl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from readings import refuses
+from readings import cases, refuses
 
 from corpora import SettingError
 from corpora.conversion import convert, format_of, symmetrize_files, transposed, write_texts
@@ -183,31 +183,31 @@ def test_languages_choose_the_side_of_the_source(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "options", "what"),
-    [
-        ("t", {"to": "nonsense"}, r": unknown links format 'nonsense' \(known are pharaoh"),
-        ("t", {"to": "giza", "from_": "nonsense"}, r": unknown links format 'nonsense' \(known are pharaoh"),
-        ("t.wa", {"to": "giza"}, "t.wa: holds links only, but giza contains the text .*`text`"),
-        ("t.en", {"to": "csv"}, "t.en: is text without links .*`text`"),
-        ("t.wa", {"to": "csv"}, "t.wa: holds links only, but csv contains the text .*`text`"),
-        ("t.de", {"to": "talp", "from_": "tmx"}, "t.de:1: is no whole TMX file"),
-        ("bare", {"to": "talp"}, "bare: has no links"),
-        ("t.wa", {"to": "comtrans"}, "t.wa: holds links only, but comtrans contains the text .*`text`"),
-        ("far", {"to": "giza", "text": "t"}, "far:2: link 0-9 is out of range"),
-        ("short", {"to": "talp", "text": "t"}, "short:1: the links end after 1 pair,"),
-    ],
+    ("name", "to", "from_", "text", "what"),
+    cases(
+        r"""
+        t ¦ nonsense ¦ ¦ ¦ : unknown links format 'nonsense' \(known are pharaoh
+        t ¦ giza ¦ nonsense ¦ ¦ : unknown links format 'nonsense' \(known are pharaoh
+        t.wa ¦ giza ¦ ¦ ¦ t.wa: holds links only, but giza contains the text .*`text`
+        t.en ¦ csv ¦ ¦ ¦ t.en: is text without links .*`text`
+        t.wa ¦ csv ¦ ¦ ¦ t.wa: holds links only, but csv contains the text .*`text`
+        t.de ¦ talp ¦ tmx ¦ ¦ t.de:1: is no whole TMX file
+        bare ¦ talp ¦ ¦ ¦ bare: has no links
+        t.wa ¦ comtrans ¦ ¦ ¦ t.wa: holds links only, but comtrans contains the text .*`text`
+        far ¦ giza ¦ ¦ t ¦ far:2: link 0-9 is out of range
+        short ¦ talp ¦ ¦ t ¦ short:1: the links end after 1 pair,
+        """
+    ),
 )
 def test_what_cannot_be_converted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, options: dict[str, str], what: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, to: str, from_: str, text: str, what: str
 ) -> None:
     make(tmp_path, [PairLinks(frozenset({(0, 0)}))] * 2)
-    (tmp_path / "far").write_text("0-0\n0-9\n")
-    (tmp_path / "short").write_text("0-0\n")
-    for side in ("de", "en"):
-        (tmp_path / f"bare.{side}").write_text("a\n")
+    for file, content in {"far": "0-0\n0-9\n", "short": "0-0\n", "bare.de": "a\n", "bare.en": "a\n"}.items():
+        (tmp_path / file).write_text(content)
     monkeypatch.chdir(tmp_path)
     with refuses(what):
-        converted(name, **options)
+        converted(name, to, from_=from_ or None, text=text or None)
 
 
 @settings(max_examples=40)

@@ -8,7 +8,7 @@ import pytest
 from commands import refused, run, write
 from hypothesis import given
 from hypothesis import strategies as st
-from readings import refuses
+from readings import cases, refuses
 
 from corpora.corpus import word_counts
 from corpora.formats.conll import DEPREL, FEATS, HEAD, UPOS, Sentence, read_sentences
@@ -36,18 +36,20 @@ def test_spans_hold_the_words_that_are_linked_to_them(
 
 
 @pytest.mark.parametrize(
-    ("links", "expected"),
-    [
-        ("0-0 1-2", [(0, 3, "A")]),  # an unlinked word between
-        ("0-0 2-1 1-2", [(0, 1, "A"), (1, 2, "B")]),  # a word of another span: the first run
-        ("0-0 2-1 1-2 1-3", [(1, 2, "B"), (2, 4, "A")]),  # the run with more links
-        ("0-0 1-0 2-0", [(0, 1, "A")]),  # the span with more links
-        ("3-0", []),
-    ],
+    ("links", "expected", "why"),
+    cases(
+        """
+        0-0 1-2 ¦ A 0 3 ¦ an unlinked word between
+        0-0 2-1 1-2 ¦ A 0 1, B 1 2 ¦ a word of another span: the first run
+        0-0 2-1 1-2 1-3 ¦ B 1 2, A 2 4 ¦ the run with more links
+        0-0 1-0 2-0 ¦ A 0 1 ¦ the span with more links
+        3-0 ¦ ¦ no span
+        """
+    ),
 )
-def test_rules_of_spans(links: str, expected: list[tuple[int, int, str]]) -> None:
-    found = {(int(link[0]), int(link[2])): 1.0 for link in links.split()}
-    assert project_spans([(0, 2, "A"), (2, 3, "B")], 4, found) == expected
+def test_rules_of_spans(links: str, expected: str, why: str) -> None:
+    found = project_spans([(0, 2, "A"), (2, 3, "B")], 4, {(int(link[0]), int(link[2])): 1.0 for link in links.split()})
+    assert ", ".join(f"{name} {start} {end}" for start, end, name in found) == expected, why
 
 
 def test_spans_with_words_in_common_both_keep_them() -> None:
@@ -233,16 +235,21 @@ def test_a_line_says_that_links_count_tokens(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("rows", "message"),
-    [
-        (["1/a/2", "2/b/1"], "word 1 is above its own head, 2"), (["1/a/1"], "word 1 is above its own head, 1"),
-        (["1/a/0", "2/b/3", "3/c/4", "4/d/3"], "word 3 is above its own head, 4"),
-        (["1/a/2"], "word 1 of 1 has the head '2'"), (["1/a/0", "2/b/-1"], "word 2 of 2 has the head '-1'"),
-        (["1/a/" + "9" * 5000], "word 1 of 1 has the head '999"), (["1/a/x"], "word 1 of 1 has the head 'x'"),
-    ],
-)  # fmt: skip
-def test_heads_that_are_no_tree_are_refused(tmp_path: Path, rows: list[str], message: str) -> None:
+    cases(
+        """
+        1/a/2 2/b/1 ¦ word 1 is above its own head, 2
+        1/a/1 ¦ word 1 is above its own head, 1
+        1/a/0 2/b/3 3/c/4 4/d/3 ¦ word 3 is above its own head, 4
+        1/a/2 ¦ word 1 of 1 has the head '2'
+        1/a/0 2/b/-1 ¦ word 2 of 2 has the head '-1'
+        1/a/9999 ¦ word 1 of 1 has the head '999
+        1/a/x ¦ word 1 of 1 has the head 'x'
+        """
+    ),
+)
+def test_heads_that_are_no_tree_are_refused(tmp_path: Path, rows: str, message: str) -> None:
     with refuses(rf"labels:1: {message}"):
-        projected(tmp_path, conllu(*rows), "x\n", "0-0\n")
+        projected(tmp_path, conllu(*rows.replace("9999", "9" * 5000).split()), "x\n", "0-0\n")
 
 
 NO_LINKS = "{}-0\n", "0-{}\n", "1 {} 1\n", "{} 1 1\n", '{{"source": ["a"], "target": ["x"], "links": [[{}, 0]]}}\n'

@@ -5,7 +5,7 @@ from dataclasses import FrozenInstanceError, dataclass
 from typing import Any, Literal
 
 import pytest
-from readings import refuses
+from readings import cases, refuses
 
 from corpora import SettingError
 from corpora.settings import changed, check, describe, setting, setting_of_names, with_values
@@ -48,19 +48,28 @@ def test_whole_numbers_may_be_sizes(size: str) -> None:
 
 @pytest.mark.parametrize(
     ("given", "message"),
-    [
-        (["whole"], "is not NAME=VALUE"), (["whole="], "is not NAME=VALUE"), (["=1"], "is not NAME=VALUE"),
-        (["whole=1", "whole=2"], "each name once"), (["more.x=1", "more.x=1"], "each name once"),
-        (["whole=x"], "'x' is not a number"), (["whole=1.5"], "'1.5' is not a number"),
-        (["broken=x"], "'x' is not a number"), (["whole=10"], "`whole` must be a number from 0 to 9, not 10"),
-        (["kind=three"], r"unknown kind 'three' \(choose from one, two\)"), (["more=1"], r"is not more.KEY=VALUE"),
-        (["whole.x=1"], "is not whole=VALUE"), (["apart=1"], "no setting apart"),
-        (["none=1"], r"no setting none \(choose from broken, elsewhere, kind, more, names, whole; others"),
-    ],
-)  # fmt: skip
-def test_what_is_no_value(given: list[str], message: str) -> None:
+    cases(
+        r"""
+        whole ¦ is not NAME=VALUE
+        whole= ¦ is not NAME=VALUE
+        =1 ¦ is not NAME=VALUE
+        whole=1 whole=2 ¦ each name once
+        more.x=1 more.x=1 ¦ each name once
+        whole=x ¦ 'x' is not a number
+        whole=1.5 ¦ '1.5' is not a number
+        broken=x ¦ 'x' is not a number
+        whole=10 ¦ `whole` must be a number from 0 to 9, not 10
+        kind=three ¦ unknown kind 'three' \(choose from one, two\)
+        more=1 ¦ is not more.KEY=VALUE
+        whole.x=1 ¦ is not whole=VALUE
+        apart=1 ¦ no setting apart
+        none=1 ¦ no setting none \(choose from broken, elsewhere, kind, more, names, whole; others
+        """
+    ),
+)
+def test_what_is_no_value(given: str, message: str) -> None:
     with refuses(message, SettingError):
-        with_values(Some(), given, Others)
+        with_values(Some(), given.split(), Others)
 
 
 @pytest.mark.parametrize("value", [float("nan"), 10, -1])

@@ -84,15 +84,15 @@ def test_scores_are_by_the_formula() -> None:
             assert term.score == pytest.approx(math.log2(1.5) * counts[word] * (0.3 + max(idf, 0)))
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "akin"),
-    [
-        ("house", "houses", True), ("authority", "authorities", True), ("européen", "européenne", True),
-        ("aid", "aids", True), ("president", "presidency", False), ("directive", "direction", False),
-        ("market", "march", False), ("prodi", "produit", False), ("東京", "東方", False), ("in", "inn", False),
-    ],
-)  # fmt: skip
-def test_inflections_are_gathered(one: str, other: str, akin: bool) -> None:
+@pytest.mark.parametrize("akin", [True, False])
+def test_inflections_are_gathered(akin: bool) -> None:
+    alike = "house houses, authority authorities, européen européenne, aid aids"
+    others = "president presidency, directive direction, market march, prodi produit, 東京 東方, in inn"
+    for one, other in map(str.split, (alike if akin else others).split(",")):
+        check_inflections(one, other, akin)
+
+
+def check_inflections(one: str, other: str, akin: bool) -> None:
     filler = [([f"the{n}"], [f"le{n}"], [(0, 0)]) for n in range(20)] * 400
     pairs = [*filler, *[([word], [f"xx{word}"], [(0, 0)]) for word in [one] * 4 + [other] * 3]]
     found = {term.source: term.forms for term in find_terms(lambda: pairs)}

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from readings import cases
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from corpora.threads import _quota, cores, limit_threads, map_threads, one_blas_thread, shared_property, usable_memory
@@ -119,21 +120,31 @@ def eight_processors(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("eight_processors")
 @pytest.mark.parametrize(
     ("ours", "openmp", "numba", "limit", "expected"),
-    [
-        ("", "", "", None, 8), ("", "3", "", None, 3), ("", "", "2", None, 2), ("", "3", "2", None, 2),
-        ("", "3,1", "", None, 3), ("4", "7", "6", 5, 4), ("", "2", "", 5, 2), ("99", "99", "99", 99, 8),
-        ("0", "0", "-1", None, 8), ("two", "two", " ", None, 8), ("3", "", "", None, 3), ("3", "", "", 2, 2),
-    ],
-)  # fmt: skip
+    cases(
+        """
+        ¦ ¦ ¦ ¦ 8
+        ¦ 3 ¦ ¦ ¦ 3
+        ¦ ¦ 2 ¦ ¦ 2
+        ¦ 3 ¦ 2 ¦ ¦ 2
+        ¦ 3,1 ¦ ¦ ¦ 3
+        4 ¦ 7 ¦ 6 ¦ 5 ¦ 4
+        ¦ 2 ¦ ¦ 5 ¦ 2
+        99 ¦ 99 ¦ 99 ¦ 99 ¦ 8
+        0 ¦ 0 ¦ -1 ¦ ¦ 8
+        two ¦ two ¦ x ¦ ¦ 8
+        3 ¦ ¦ ¦ ¦ 3
+        3 ¦ ¦ ¦ 2 ¦ 2
+        """
+    ),
+)
 def test_the_least_limit_wins(
-    ours: str, openmp: str, numba: str, limit: int | None, expected: int, monkeypatch: pytest.MonkeyPatch
+    ours: str, openmp: str, numba: str, limit: str, expected: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("ALIGNER_THREADS", ours)
-    monkeypatch.setenv("OMP_NUM_THREADS", openmp)
-    monkeypatch.setenv("NUMBA_NUM_THREADS", numba)
-    limit_threads(limit)
+    for name, value in (("ALIGNER_THREADS", ours), ("OMP_NUM_THREADS", openmp), ("NUMBA_NUM_THREADS", numba)):
+        monkeypatch.setenv(name, value)
+    limit_threads(int(limit) if limit else None)
     try:
-        assert cores() == expected
+        assert cores() == int(expected)
     finally:
         limit_threads(None)
 

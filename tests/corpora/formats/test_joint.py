@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from readings import pairs, refuses
+from readings import cases, pairs, refuses
 
 from corpora.errors import BrokenLine
 from corpora.formats.columns import fields_of
@@ -143,20 +143,36 @@ def test_languages(tmp_path: Path, more: str, languages: tuple[str | None, str |
 
 
 @pytest.mark.parametrize(
-    ("names", "wanted", "found"),
-    [
-        ("en fr", ("FR", None), "fr en"), ("en_US fr", ("EN-us", "fr"), "en_US fr"),
-        ("en_US fr", ("en", None), "en_US fr"), ("en en_US fr", ("en", "fr"), "en fr"),
-        ("en EN", ("EN", "en"), "EN en"), ("Tx tx ft", ("tx", "ft"), "tx ft"),
-        ("en_GB fr", ("en-US", "fr"), "en_GB fr"), ("zh_Hant zh_Hans en", ("zh-Hant-TW", "en"), "zh_Hant en"),
-        ("en_GB en_AU", (None, "en-GB"), "en_AU en_GB"), ("x-a x-b", (None, None), "x-a x-b"),
-        # Where a choice is left it is asked for.
-        ("en_GB en_AU fr", ("en", "fr"), ""), ("en_GB en_AU fr", ("en-US", "fr"), ""), ("en EN fr", ("eN", "fr"), ""),
-        ("x-a fr", ("x-b", "fr"), ""), ("eng fr", ("en", "fr"), ""), ("en fr", ("enx", "fr"), ""),
-        ("en fr de", ("en", None), ""), ("en fr", ("en", "EN"), ""), ("en", ("en", None), ""), ("", (None, None), ""),
-    ],
-)  # fmt: skip
-def test_a_language_is_found_by_its_tag(names: str, wanted: tuple[str | None, str | None], found: str) -> None:
+    ("names", "source", "target", "found"),
+    cases(
+        """
+        en fr ¦ FR ¦ ¦ fr en
+        en_US fr ¦ EN-us ¦ fr ¦ en_US fr
+        en_US fr ¦ en ¦ ¦ en_US fr
+        en en_US fr ¦ en ¦ fr ¦ en fr
+        en EN ¦ EN ¦ en ¦ EN en
+        Tx tx ft ¦ tx ¦ ft ¦ tx ft
+        en_GB fr ¦ en-US ¦ fr ¦ en_GB fr
+        zh_Hant zh_Hans en ¦ zh-Hant-TW ¦ en ¦ zh_Hant en
+        en_GB en_AU ¦ ¦ en-GB ¦ en_AU en_GB
+        x-a x-b ¦ ¦ ¦ x-a x-b
+        en_GB en_AU fr ¦ en ¦ fr ¦
+        en_GB en_AU fr ¦ en-US ¦ fr ¦
+        en EN fr ¦ eN ¦ fr ¦
+        x-a fr ¦ x-b ¦ fr ¦
+        eng fr ¦ en ¦ fr ¦
+        en fr ¦ enx ¦ fr ¦
+        en fr de ¦ en ¦ ¦
+        en fr ¦ en ¦ EN ¦
+        en ¦ en ¦ ¦
+        ¦ ¦ ¦
+        """
+    ),
+)
+def test_a_language_is_found_by_its_tag_unless_a_choice_is_left(
+    names: str, source: str, target: str, found: str
+) -> None:
+    wanted = source or None, target or None
     if found:
         assert two_languages("f", names.split(), wanted) == tuple(found.split())
         return

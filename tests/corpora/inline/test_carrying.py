@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from marked_texts import CROSSING, HTML, LINKS, WORDS, XML, Parser
+from readings import cases
 
 from corpora.inline.carrying import Placed, Places, carry, write
 from corpora.inline.examples import Examples, collect_examples
@@ -66,28 +67,33 @@ def test_codes_that_cross_are_kept_and_the_first_of_two_comes_first(source: str,
                 assert number[id(one.tag)] < output.find(one.tag.opening)
 
 
+def links_of(text: str) -> Links:
+    return {(int(j), int(k)): 1.0 for j, k in re.findall(r"(\d)-(\d)", text)}
+
+
 @pytest.mark.parametrize(
-    ("source", "target", "links", "output"),
-    [
-        ("Press <b>Save</b> now", "Jetzt sichern drücken", "0-2 1-1 2-0", "Jetzt <b>sichern</b> drücken"),
-        ("a <b>b c</b> d", "D x C y B A", "0-5 1-4 2-2 3-0", "D x <b>C y B</b> A"),  # between linked words
-        ("<b>a b</b>", "x A B y", "0-1 1-2", "<b>x A B y</b>"),  # all of it
-        ("<b>a</b> b", "x A B y", "0-1 1-2", "<b>x A</b> B y"),  # up to the edge
-        ("a <b>b</b> c", "A x B y C", "0-0 1-2 2-4", "A x <b>B</b> y C"),  # unlinked words outside
-        ("<b>a</b> <i>b</i>", "A", "0-0 1-0", "<b>A</b><i></i>"),  # one word for two tags
-        ("a <b>b</b> c d", "A B C D", "", "A <b>B</b> C D"),  # no links
-        ("a<br> b", "A B", "0-0 1-1", "A<br> B"),
-        ("a <br>b", "A B", "0-0 1-1", "A <br>B"),
-        ("<b>a</b><u></u>", "", "", "<b></b><u></u>"),  # empty
-        ("a &amp; <b>b</b>", "A & <B>", "0-0 2-3", "A &amp; &lt;<b>B&gt;</b>"),
-        ("a <b>{x}</b> c", "A C", "0-0 2-1", "A <b>{x}</b>C"),  # which the target lacks
-        ("<b>A</b><i>B</i>", "XyZw", "0-0 1-1", "<b>Xy</b><i>Zw</i>"),  # tags within a word
-        ("<b>a <i>b</b> c</i>", "A B C", "0-0 1-1 2-2", "<b>A <i>B</b> C</i>"),  # which do not nest
-    ],
+    ("source", "target", "links", "output", "why"),
+    cases(
+        """
+        Press <b>Save</b> now ¦ Jetzt sichern drücken ¦ 0-2 1-1 2-0 ¦ Jetzt <b>sichern</b> drücken ¦ plain
+        a <b>b c</b> d ¦ D x C y B A ¦ 0-5 1-4 2-2 3-0 ¦ D x <b>C y B</b> A ¦ between linked words
+        <b>a b</b> ¦ x A B y ¦ 0-1 1-2 ¦ <b>x A B y</b> ¦ all of it
+        <b>a</b> b ¦ x A B y ¦ 0-1 1-2 ¦ <b>x A</b> B y ¦ up to the edge
+        a <b>b</b> c ¦ A x B y C ¦ 0-0 1-2 2-4 ¦ A x <b>B</b> y C ¦ unlinked words outside
+        <b>a</b> <i>b</i> ¦ A ¦ 0-0 1-0 ¦ <b>A</b><i></i> ¦ one word for two tags
+        a <b>b</b> c d ¦ A B C D ¦ ¦ A <b>B</b> C D ¦ no links
+        a<br> b ¦ A B ¦ 0-0 1-1 ¦ A<br> B ¦ a code after its word
+        a <br>b ¦ A B ¦ 0-0 1-1 ¦ A <br>B ¦ a code before its word
+        <b>a</b><u></u> ¦ ¦ ¦ <b></b><u></u> ¦ empty
+        a &amp; <b>b</b> ¦ A & <B> ¦ 0-0 2-3 ¦ A &amp; &lt;<b>B&gt;</b> ¦ escapes
+        a <b>{x}</b> c ¦ A C ¦ 0-0 2-1 ¦ A <b>{x}</b>C ¦ a placeholder that the target lacks
+        <b>A</b><i>B</i> ¦ XyZw ¦ 0-0 1-1 ¦ <b>Xy</b><i>Zw</i> ¦ tags within a word
+        <b>a <i>b</b> c</i> ¦ A B C ¦ 0-0 1-1 2-2 ¦ <b>A <i>B</b> C</i> ¦ tags that do not nest
+        """
+    ),
 )
-def test_rules(source: str, target: str, links: str, output: str) -> None:
-    given = {(int(j), int(k)): 1.0 for j, k in re.findall(r"(\d)-(\d)", links)}
-    assert carried("html", source, target, given)[0] == output
+def test_rules(source: str, target: str, links: str, output: str, why: str) -> None:
+    assert carried("html", source, target, links_of(links))[0] == output, why
 
 
 def test_what_is_sure() -> None:
@@ -146,20 +152,17 @@ def test_corrections_that_cannot_be(corrected: Places, message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "target", "links", "output"),
-    [
-        ("a <b>Big House</b>", "A grand maison", "0-0 2-2", "A <b>grand maison</b>"),  # beside what is linked
-        (
-            "a <b>big house</b> c",
-            "A Grand maison C maison",
-            "0-0 2-3",
-            "A Grand maison <b>C</b> maison",
-        ),  # links differ
-        ("a <b>big house</b> c", "A C grand maison", "0-0 3-1", "A C <b>grand maison</b>"),  # nothing is linked
-        ("a <b>big</b> house", "A grand maison", "0-0 1-2", "A grand <b>maison</b>"),  # no example of these words
-    ],
+    ("source", "target", "links", "output", "why"),
+    cases(
+        """
+        a <b>Big House</b> ¦ A grand maison ¦ 0-0 2-2 ¦ A <b>grand maison</b> ¦ beside what is linked
+        a <b>big house</b> c ¦ A Grand maison C maison ¦ 0-0 2-3 ¦ A Grand maison <b>C</b> maison ¦ links differ
+        a <b>big house</b> c ¦ A C grand maison ¦ 0-0 3-1 ¦ A C <b>grand maison</b> ¦ nothing is linked
+        a <b>big</b> house ¦ A grand maison ¦ 0-0 1-2 ¦ A grand <b>maison</b> ¦ no example of these words
+        """
+    ),
 )
-def test_examples(source: str, target: str, links: str, output: str) -> None:
+def test_examples(source: str, target: str, links: str, output: str, why: str) -> None:
     pairs = (
         ("the <i>big house</i>", "la <i>grand maison</i>"),
         ("<u>big</u> <u>big</u>", "<u>maison</u> <u>maison</u>"),
@@ -167,8 +170,7 @@ def test_examples(source: str, target: str, links: str, output: str) -> None:
     )
     examples = collect_examples((read_marked(one, "html"), read_marked(other, "html")) for one, other in pairs)
     assert examples == {("big", "house"): {("grand", "maison"): 1}}
-    given = {(int(j), int(k)): 1.0 for j, k in re.findall(r"(\d)-(\d)", links)}
-    assert carried("html", source, target, given, examples=examples)[0] == output
+    assert carried("html", source, target, links_of(links), examples=examples)[0] == output, why
 
 
 def test_codes_of_the_target_stay() -> None:
