@@ -11,7 +11,7 @@ from dataclasses import asdict
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from readings import refuses
+from readings import cases, refuses
 
 from corpora import AlignerError
 from corpora.normalize import SNOWBALL_CODES, Normalizer, unaccented
@@ -62,36 +62,33 @@ def test_tokenising_loses_no_character(line: str, keep: str) -> None:
 
 @pytest.mark.parametrize(
     ("line", "expected"),
-    [
-        ('L\'ami dit: "R&D, 3.5 | 4 & (5)..."', 'L \' ami dit : " R&D , 3.5 | 4 & ( 5 ) ... "'),
-        ("我在 Google工作。", "我 在 Google 工 作 。"),
-        ("カタカナーと か\u3099", "カ タ カ ナ ー と か\u3099"),
-        ("ดิน 12", "ดิ น 12"),
-        ("ດື່ມ", "ດື່ ມ"),
-        ("ខ្មែរ", "ខ្មែ រ"),
-        ("прив'язана пам’ять l'eau", "прив'язана пам’ять l ' eau"),
-        ("I saw him. He left. ", "I saw him . He left ."),
-        ("Don't. «Va.» Él vive en Roma. ¿Sí?", "Don ' t . « Va . » Él vive en Roma . ¿ Sí ?"),
-        ("he left. it is mr. x, e.g. at 3. may", "he left . it is mr. x , e.g. at 3. may"),
-        ("في البيت. ذهب", "في البيت . ذهب"),
-        ("In 1984. Cafe\u0301. Ok.", "In 1984 . Cafe\u0301 . Ok ."),
-        *[
-            (line, line)
-            for line in (
-                "Mr. Smith and J. Smith of the U.S. Army",
-                "am 3. Oktober",
-                "Karel IV. Lucemburský",
-                "e.g. Rome and 3.14",
-                "Prof. Novák at www.x.org. Or",
-                "أ. أحمد",
-                "A no. one",
-            )
-        ],
-    ],
+    cases(
+        """
+        L'ami dit: "R&D, 3.5 | 4 & (5)..." ¦ L ' ami dit : " R&D , 3.5 | 4 & ( 5 ) ... "
+        我在 Google工作。 ¦ 我 在 Google 工 作 。
+        カタカナーと か\u3099 ¦ カ タ カ ナ ー と か\u3099
+        ดิน 12 ¦ ดิ น 12
+        ດື່ມ ¦ ດື່ ມ
+        ខ្មែរ ¦ ខ្មែ រ
+        прив'язана пам’ять l'eau ¦ прив'язана пам’ять l ' eau
+        I saw him. He left. ¦ I saw him . He left .
+        Don't. «Va.» Él vive en Roma. ¿Sí? ¦ Don ' t . « Va . » Él vive en Roma . ¿ Sí ?
+        he left. it is mr. x, e.g. at 3. may ¦ he left . it is mr. x , e.g. at 3. may
+        في البيت. ذهب ¦ في البيت . ذهب
+        In 1984. Cafe\u0301. Ok. ¦ In 1984 . Cafe\u0301 . Ok .
+        Mr. Smith and J. Smith of the U.S. Army ¦
+        am 3. Oktober ¦
+        Karel IV. Lucemburský ¦
+        e.g. Rome and 3.14 ¦
+        Prof. Novák at www.x.org. Or ¦
+        أ. أحمد ¦
+        A no. one ¦
+        """
+    ),
 )
 def test_tokenising(line: str, expected: str) -> None:
     """Where there are no spaces a character is a word, its marks and what is written below it with it."""
-    assert Normalizer(tokenize=True).tokens(line) == expected.split()
+    assert Normalizer(tokenize=True).tokens(line) == (expected or line).split()
     assert Normalizer().tokens(line) == line.split()
 
 
@@ -131,15 +128,9 @@ def test_settings_survive_json(normalizer: Normalizer) -> None:
     assert Normalizer(**json.loads(json.dumps(asdict(normalizer)))) == normalizer
 
 
-@pytest.mark.parametrize(
-    ("word", "plain"),
-    [
-        *[("Œuvre", "OEuvre"), ("æon", "aeon"), ("Straße", "Strasse"), ("smørbrød", "smorbrod")],
-        *[("Łódź", "Lodz"), ("naïve", "naive"), ("e\u0301te\u0301", "ete"), ("ǿ", "o"), ("plain", "plain")],
-    ],
-)
-def test_unaccented(word: str, plain: str) -> None:
-    assert unaccented(word) == plain
+def test_unaccented() -> None:
+    words = "Œuvre æon Straße smørbrød Łódź naïve e\u0301te\u0301 ǿ plain"
+    assert unaccented(words) == "OEuvre aeon Strasse smorbrod Lodz naive ete o plain"
 
 
 @given(TEXT)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from readings import cases
 
 from corpora.bitext import Bitext
 from corpora.normalize import romanized
@@ -41,16 +42,28 @@ def test_text_without_words_on_a_side_adds_nothing(
         assert np.array_equal(array, arrays[name]), name
 
 
-@pytest.mark.parametrize(("name", "wrong"), [
-    ("cooccurrence.row_offsets", [0, 2, 2, 4]), ("cooccurrence.row_offsets", [0, 2, 4, 4, 4000]),
-    ("cooccurrence.row_offsets", [0, 4, 2, 4, 4]), ("cooccurrence.row_offsets", [1, 2, 4, 4, 4]),
-    ("cooccurrence.row_offsets", []), ("cooccurrence.counts", [1, 1]), ("cooccurrence.source_counts", [1, 1]),
-    ("cooccurrence.target_counts", [1]), ("source_words.offsets", [0, 1, 6, 7, 800]),
-    ("source_words.plain_offsets", [0, 1, 6, 7]), ("target_words.letters", [97]), ("target_words.flags", [0]),
-])  # fmt: skip
-def test_what_does_not_fit_is_refused(statistics: CorpusStatistics, name: str, wrong: list[int]) -> None:
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    cases(
+        """
+        cooccurrence.row_offsets ¦ 0 2 2 4
+        cooccurrence.row_offsets ¦ 0 2 4 4 4000
+        cooccurrence.row_offsets ¦ 0 4 2 4 4
+        cooccurrence.row_offsets ¦ 1 2 4 4 4
+        cooccurrence.row_offsets ¦
+        cooccurrence.counts ¦ 1 1
+        cooccurrence.source_counts ¦ 1 1
+        cooccurrence.target_counts ¦ 1
+        source_words.offsets ¦ 0 1 6 7 800
+        source_words.plain_offsets ¦ 0 1 6 7
+        target_words.letters ¦ 97
+        target_words.flags ¦ 0
+        """
+    ),
+)
+def test_what_does_not_fit_is_refused(statistics: CorpusStatistics, name: str, wrong: str) -> None:
     arrays = statistics.to_arrays()
-    arrays[name] = np.array(wrong, arrays[name].dtype)
+    arrays[name] = np.array(wrong.split(), arrays[name].dtype)
     with pytest.raises(ValueError, match=r"offsets|counts|numbers of words"):
         CorpusStatistics.from_arrays(arrays)
     del arrays[name]
@@ -85,10 +98,8 @@ def test_half_a_surrogate_pair_is_a_letter() -> None:
     assert WordTable.from_words(["a\udcff"]).letters.tolist() == [97, 0xDCFF]
 
 
-@pytest.mark.parametrize(("word", "flags"), [
-    ("chat", 0), ("l'", 0), ("1990", NUMERIC), ("1,990", NUMERIC), ("x9", NUMERIC), ("٣", NUMERIC),
-    ("½", NUMERIC), (".", PUNCTUATION), ("«", PUNCTUATION), ("$", PUNCTUATION), ("...", PUNCTUATION), ("中", 0),
-    ("!a", 0),
-])  # fmt: skip
-def test_flags(word: str, flags: int) -> None:
-    assert WordTable.from_words([word]).flags.tolist() == [flags]
+@pytest.mark.parametrize(
+    ("flags", "words"), [(0, "chat l' 中 !a"), (NUMERIC, "1990 1,990 x9 ٣ ½"), (PUNCTUATION, ". « $ ...")]
+)
+def test_flags(flags: int, words: str) -> None:
+    assert WordTable.from_words(words.split()).flags.tolist() == [flags] * len(words.split())

@@ -5,41 +5,45 @@ from collections import Counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from readings import cases
 
 from corpora.dictionaries.glosses import DEFINITIONS, MOST_LETTERS, MOST_WORDS, NOTES, translations
 
 
 @pytest.mark.parametrize(
     ("gloss", "expected"),
-    [
-        ("house", "house"),
-        ("to run; (of a machine) operate", "run|operate"),
-        ("[comp.] command line <n>, line of code <n>LOC,  /lˈoːk/", "command line|line of code|LOC"),
-        ("1. (2) foo <n, f, sg> {noun}", "foo"),
-        ("(noun (common) (x)) bar", "bar"),
-        ("look at sb./sth.", "look at"), ("sb~", "sb"),
-        ("to cut sg in half", "cut in half"),
-        ("sb.'s house", "house"),
-        ("something", "something"),
-        ("хубостни́ца, ѓавол, й́од", "хубостница|ѓавол|йод"),
-        ("café", "café"),
-        ("colo(u)r", "color|colour"),
-        ("gentlefolk(s), lords", "gentlefolk|lords|gentlefolks"),
-        ("~的, wait...!", "的|wait"),
-        ("computers, communications, and consumer electronics", "computers, communications, and consumer electronics"),
-        ("to admit, or to confess", "admit|confess"),
-        ("more or less", "more or less"),
-        ("nakarat.  burden of a song bir şarkı", "nakarat"),
-        ("обикновен 2.", "обикновен"),
-        ("Lu Xun 魯迅|鲁迅[Lu3 Xun4] (1881-1936)", "Lu Xun"),
-        ("U.S., 1,000 km/h, color/colour", "U.S.|1,000 km/h|color/colour"),
-        ("color/colour", "color|colour"),
-        ("see off", "see off"),
-        ("surname Wang", "Wang"),
-        ("{f} [comp.] (P)", ""),
-        ("", ""),
-    ],
-)  # fmt: skip
+    cases(
+        """
+        house ¦ house
+        to run; (of a machine) operate ¦ run|operate
+        [comp.] command line <n>, line of code <n>LOC,  /lˈoːk/ ¦ command line|line of code|LOC
+        1. (2) foo <n, f, sg> {noun} ¦ foo
+        (noun (common) (x)) bar ¦ bar
+        look at sb./sth. ¦ look at
+        sb~ ¦ sb
+        to cut sg in half ¦ cut in half
+        sb.'s house ¦ house
+        something ¦ something
+        хубостни́ца, ѓавол, й́од ¦ хубостница|ѓавол|йод
+        café ¦ café
+        colo(u)r ¦ color|colour
+        gentlefolk(s), lords ¦ gentlefolk|lords|gentlefolks
+        ~的, wait...! ¦ 的|wait
+        computers, communications, and consumer electronics ¦ computers, communications, and consumer electronics
+        to admit, or to confess ¦ admit|confess
+        more or less ¦ more or less
+        nakarat.  burden of a song bir şarkı ¦ nakarat
+        обикновен 2. ¦ обикновен
+        Lu Xun 魯迅|鲁迅[Lu3 Xun4] (1881-1936) ¦ Lu Xun
+        U.S., 1,000 km/h, color/colour ¦ U.S.|1,000 km/h|color/colour
+        color/colour ¦ color|colour
+        see off ¦ see off
+        surname Wang ¦ Wang
+        {f} [comp.] (P) ¦
+        ¦
+        """
+    ),
+)
 def test_translations(gloss: str, expected: str) -> None:
     left_out = Counter[str]()
     assert [*translations(gloss, left_out)] == [*filter(None, expected.split("|"))]

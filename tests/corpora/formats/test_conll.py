@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from readings import refuses
+from readings import cases, refuses
 
 from corpora.formats.conll import read_sentences, spans_of, tags_of
 
@@ -103,13 +103,18 @@ def test_tags_come_back(steps: list[tuple[int, int, str]]) -> None:
 
 @pytest.mark.parametrize(
     ("tags", "spans"),
-    [
-        ("I-A I-A O I-B", [(0, 2, "A"), (3, 4, "B")]), ("I-A B-A I-B", [(0, 1, "A"), (1, 2, "A"), (2, 3, "B")]),
-        ("B-A I-B E-B I-B", [(0, 1, "A"), (1, 3, "B"), (3, 4, "B")]), ("NOUN O _", []), ("", []),
-    ],
-)  # fmt: skip
-def test_other_tags(tags: str, spans: list[tuple[int, int, str]]) -> None:
-    assert spans_of(tags.split()) == spans
+    cases(
+        """
+        I-A I-A O I-B ¦ 0 2 A, 3 4 B
+        I-A B-A I-B ¦ 0 1 A, 1 2 A, 2 3 B
+        B-A I-B E-B I-B ¦ 0 1 A, 1 3 B, 3 4 B
+        NOUN O _ ¦
+        ¦
+        """
+    ),
+)
+def test_other_tags(tags: str, spans: str) -> None:
+    assert ", ".join(" ".join(map(str, span)) for span in spans_of(tags.split())) == spans
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from features.translation.jumps import LEAVING, WINDOW
 from features.translation.lexicon import KINDS, variant_of, variants
 from features.translation.model import TranslationModel
 from features.translation.pieces import Units, cut_word
+from features.translation.posteriors import Posteriors
 from features.translation.training import train_translation, update_translation, usual_settings
 
 PLAIN = {"batches": 1, "smoothing": 0.0, "minimum_dice": 0.0, "minimum_count": 0.0}
@@ -123,10 +124,10 @@ def test_the_lexicon_of_pieces_is_one_of_words_where_these_are_the_pieces(
 
 
 def test_little_text_has_a_lexicon_of_each_variant(parallel: Bitext) -> None:
-    """Each as training with its settings alone would make it, and decoded by these."""
+    """Each as training with its settings alone would make it, and decoded by these; the mean counts."""
     usual = usual_settings(parallel)
     assert usual.varied
-    model = train_translation(parallel)
+    model, found = train_translation(parallel), list[Posteriors]()
     assert list(model.lexicons) == variants(KINDS)
     for name, lexicon in model.lexicons.items():
         kind, variant = variant_of(name)
@@ -140,8 +141,11 @@ def test_little_text_has_a_lexicon_of_each_variant(parallel: Bitext) -> None:
         single = train_translation(parallel, alone, lexicons=[kind])
         arrays = single.lexicons[kind].to_arrays()
         assert all(np.array_equal(array, arrays[key]) for key, array in lexicon.to_arrays().items())
-        found = posteriors(replace(model, lexicons={name: lexicon}), parallel)
-        np.testing.assert_array_equal(found.forward, posteriors(single, parallel).forward)
+        found.append(posteriors(replace(model, lexicons={name: lexicon}), parallel))
+        np.testing.assert_array_equal(found[-1].forward, posteriors(single, parallel).forward)
+    mean = posteriors(model, parallel)
+    np.testing.assert_allclose(mean.forward, np.mean([one.forward for one in found], axis=0), atol=1e-6)
+    np.testing.assert_allclose(mean.reverse, np.mean([one.reverse for one in found], axis=0), atol=1e-6)
 
 
 def test_co_occurrences_that_are_known_need_not_be_counted(parallel: Bitext) -> None:
