@@ -83,9 +83,11 @@ def test_what_is_wrong_with_rows_and_names(tmp_path: Path) -> None:
         next(texts)
     assert next(texts) == (8, b"good", b"bon")
     for columns, message in (
-        ("en,de", "has no column 'de', but id, en, fr, note"), ("", "has the columns id, en, fr, note"),
-        ("2,3", "a.csv:1: has names of columns, not text"), ("0,3", "has no column 3"),
-    ):  # fmt: skip
+        ("en,de", "has no column 'de', but id, en, fr, note"),
+        ("", "has the columns id, en, fr, note"),
+        ("2,3", "a.csv:1: has names of columns, not text"),
+        ("0,3", "has no column 3"),
+    ):
         with refuses(message):
             pairs(path, columns)
     with refuses("has more than one column 'en'"):

@@ -59,13 +59,20 @@ def test_which_columns_are_taken(tmp_path: Path, kind: str) -> None:
         "lines": [text.replace(" ", "\n") for text in EN],
     }  # fmt: skip
     for columns, chosen in (
-        ({"source": EN, "target": FR, "de": FR, "en": EN}, [
-            {}, {"columns": "source,target"}, {"source": "en", "target": "de"}, {"source": "xx"}]),
+        (
+            {"source": EN, "target": FR, "de": FR, "en": EN},
+            [{}, {"columns": "source,target"}, {"source": "en", "target": "de"}, {"source": "xx"}],
+        ),
         ({"a": EN, **number, "x.b": FR}, [{}, {"columns": "A,b"}]),
         ({**number, "translation": BOTH}, [{}, {"source": "en"}]),
-        (words, [{"columns": of} for of in (
-            "translation.en,translation.fr", "tokens,large", "bytes,dictionary", "lines,large")]),
-    ):  # fmt: skip
+        (
+            words,
+            [
+                {"columns": of}
+                for of in ("translation.en,translation.fr", "tokens,large", "bytes,dictionary", "lines,large")
+            ],
+        ),
+    ):
         path = put(tmp_path / "t", kind, columns)
         assert all(pairs(path, **of) == PAIRS for of in chosen)  # type: ignore[attr-defined]
     with refuses(r"t: has the columns a, b, tokens \(choose those of source"):

@@ -18,8 +18,10 @@ def test_terms_come_back(concepts: list[tuple[list[str], list[str]]]) -> None:
     root = ET.fromstring(stream.getvalue())
     assert root.findtext("martifHeader/fileDesc/sourceDesc/p") == name
     found = [
-        {side.get("{http://www.w3.org/XML/1998/namespace}lang"): [term.text or "" for term in side.iter("term")]
-         for side in entry.iter("langSet")}
+        {
+            side.get("{http://www.w3.org/XML/1998/namespace}lang"): [term.text or "" for term in side.iter("term")]
+            for side in entry.iter("langSet")
+        }
         for entry in root.iter("termEntry")
-    ]  # fmt: skip
+    ]
     assert found == [{"en": one, "fr": [*other, "a\ufffdb\ufffd"]} for one, other in concepts]

@@ -186,8 +186,9 @@ def test_written_memories_are_xml_with_links_as_a_property(tmp_path: Path) -> No
     ]
     assert [one[0] for one in found] == ["1", "2"]
     assert [one[-2:] for one in found] == [
-        (("en-GB", " ".join(words)), ("x-a&b", "é")), (("en-GB", ""), ("x-a&b", "b")),
-    ]  # fmt: skip
+        (("en-GB", " ".join(words)), ("x-a&b", "é")),
+        (("en-GB", ""), ("x-a&b", "b")),
+    ]
     assert list(open_links(path)) == [links, NO_LINKS]
     assert UnitFile(path, "TMX").names == ["en-GB", "x-a&b"]
 

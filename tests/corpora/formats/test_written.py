@@ -103,9 +103,11 @@ def test_columns_of_json_lines(scores: dict[tuple[int, int], float]) -> None:
     assert table.get("score") == ([None, 0.75, 0.625] if scores else None)
     table.pop("score", None)
     assert table == {
-        "source": [WORDS[0]] * 3, "target": [WORDS[1]] * 3, "links": [[], [one], [one, other]],
+        "source": [WORDS[0]] * 3,
+        "target": [WORDS[1]] * 3,
+        "links": [[], [one], [one, other]],
         "possible": [None, None, [[1, 0]]],
-    }  # fmt: skip
+    }
 
 
 def test_languages_of_json_lines_are_on_every_line() -> None:

@@ -21,10 +21,21 @@ from corpora.formats.sheets import Sheet, write_rows
 
 CELLS = st.text(st.characters(exclude_categories=("Cs", "Cn")), max_size=8) | st.sampled_from(
     [
-        *"=1+1 #N/A TRUE 007 \" a,b '=x -1 -1.5 -1-2 @a + ''- '''= x;y _x000D_".split(), "\n", " a ", "\t=1", "\r=1",
-        " =1", "'' =", "a\rb", "a\r\nb", "a\tb", "'+' is a sign", "- said", "-" * 3000,
+        *"=1+1 #N/A TRUE 007 \" a,b '=x -1 -1.5 -1-2 @a + ''- '''= x;y _x000D_".split(),
+        "\n",
+        " a ",
+        "\t=1",
+        "\r=1",
+        " =1",
+        "'' =",
+        "a\rb",
+        "a\r\nb",
+        "a\tb",
+        "'+' is a sign",
+        "- said",
+        "-" * 3000,
     ]
-)  # fmt: skip
+)
 
 
 def written(kind: str, rows: list[list[str]]) -> bytes:

@@ -150,9 +150,14 @@ def of_orthography(case: Case, es: list[str], fs: list[str], soft: np.ndarray) -
         alike = shared_start(a, b), shared_start(a[::-1], b[::-1]), longest_subsequence(a, b)
         digits, letters = ([any(map(of, word)) for word in (e, f)] for of in (str.isdigit, str.isalnum))
         yield [
-            1 - shared_places(e, f) / max(len(e), len(f)), e == f, a == b, *(n / max(len(a), len(b)) for n in alike),
-            len(e) <= 3 and len(f) <= 3, all(digits), not any(letters),
-        ]  # fmt: skip
+            1 - shared_places(e, f) / max(len(e), len(f)),
+            e == f,
+            a == b,
+            *(n / max(len(a), len(b)) for n in alike),
+            len(e) <= 3 and len(f) <= 3,
+            all(digits),
+            not any(letters),
+        ]
 
 
 FORMULAS = [
@@ -215,10 +220,11 @@ def test_posteriors(case: Case, columns: Columns, family: ModuleType) -> None:
         if family is hmm:
             expected |= {f"above_{knot:g}": np.maximum(0, soft - knot) / (1 - knot) for knot in hmm.KNOTS}
             expected |= {
-                "rivals_row": np.minimum(1, (row - soft) / 2), "rivals_column": np.minimum(1, (column - soft) / 2),
+                "rivals_row": np.minimum(1, (row - soft) / 2),
+                "rivals_column": np.minimum(1, (column - soft) / 2),
                 "null_source": (1 - reverse.sum(axis=1, keepdims=True)).clip(0),
                 "null_target": (1 - forward.sum(axis=0, keepdims=True)).clip(0),
-            }  # fmt: skip
+            }
         for name, value in expected.items():
             value = value.reshape(soft.shape) if value.ndim == 1 else np.broadcast_to(value, soft.shape)
             np.testing.assert_allclose(found[f"{which}_{name}"], value, rtol=1e-4, atol=1e-4 if name == "log" else 1e-5)
