@@ -144,7 +144,9 @@ def test_no_counts_change_nothing(make_bitext: Callable[..., Bitext]) -> None:
 
 
 def test_priors_are_added_to_what_is_counted(make_bitext: Callable[..., Bitext]) -> None:
-    priors = NOTHING._replace(links={("this", "un"): 5.0, ("only", "here"): 7.0, (NULL, "deux"): 2.0})
+    priors = NOTHING._replace(
+        links={("this", "un"): 5.0, ("only", "here"): 7.0, (NULL, "deux"): 2.0, ("lost", NULL): 3.0}
+    )
     text = make_bitext([(["this"], ["un"])] * 4)
     model = train_translation(text, priors=priors.to_model(NORMALIZERS), lexicons=["words"])
     found = counts_of(model, model.lexicons["words"])
@@ -152,6 +154,8 @@ def test_priors_are_added_to_what_is_counted(make_bitext: Callable[..., Bitext])
     assert 5.0 < found["this", "un"] <= 9.0 + 1e-6
     null = dict(zip(model.target_words.words(), model.lexicons["words"].forward.null.tolist(), strict=True))
     assert null["deux"] == 2.0
+    null = dict(zip(model.source_words.words(), model.lexicons["words"].reverse.null.tolist(), strict=True))
+    assert null["lost"] == 3.0
     assert list(model.lexicons) == variants(["words"])
 
 
