@@ -199,9 +199,16 @@ def _rows_of_csv(path: StrPath, left_out: object) -> Iterator[list[Cell]]:
 
 
 def _separator(head: str) -> str:
-    """What the first rows are divided by: into equally many cells, few of which begin with a blank, as text does."""
+    """What the first rows are divided by: into equally many cells, few of which begin with a blank, as text does.
+
+    Columns `source` and `target` among the names in the first row decide.
+    """
     if stated := _STATED.match(head):
         return stated[1]
+    for separator in _SEPARATORS:
+        names = next(csv.reader(head.splitlines()[:1], delimiter=separator), [])
+        if {"source", "target"} <= {name.strip().lower() for name in names}:
+            return separator
     scores = {separator: _regularity(head, separator) for separator in _SEPARATORS}
     best = max(_SEPARATORS, key=scores.__getitem__)
     return best if scores[best] > _IRREGULAR else ","
