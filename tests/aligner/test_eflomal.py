@@ -54,46 +54,49 @@ def test_signatures(ours: Callable[..., object]) -> None:
     assert str(inspect.Signature(bare)) == SIGNATURES[ours]
 
 
-def test_priors_are_those_of_eflomal_to_the_byte(priors: Path, texts: list[list[str]]) -> None:
-    links = [(priors / f"eflomal.{way}").read_text().splitlines() for way in ("fwd", "rev")]
+def written_priors(*given: list[str]) -> str:
     written = io.StringIO()
-    eflomal.write_priors(written, *eflomal.calculate_priors(*texts, *links))
-    assert written.getvalue() == (priors / "eflomal.priors").read_text("utf-8")
+    eflomal.write_priors(written, *eflomal.calculate_priors(*given))
+    return written.getvalue()
+
+
+def test_priors_are_those_of_eflomal_to_the_byte(priors: Path, texts: list[list[str]]) -> None:
+    """Also of links that are there twice, in any order; recorded from eflomal 2.0.0."""
+    links = [(priors / f"eflomal.{way}").read_text().splitlines() for way in ("fwd", "rev")]
+    assert written_priors(*texts, *links) == (priors / "eflomal.priors").read_text("utf-8")
+    for row in (priors / "repeated.jsonl").read_text().splitlines():
+        *lines, answer = json.loads(row)
+        assert written_priors(*([line] for line in lines)) == answer, lines
     with pytest.raises(ValueError, match="ends before line"):
         eflomal.calculate_priors(*texts, *links[:1], links[1][:-1])
     with pytest.raises(CorpusError, match=r"^alignments:1: "):
         eflomal.calculate_priors(["a"], ["b"], ["0-1"], ["0-0"])
 
 
-def test_priors_of_any_links_are_those_of_eflomal(priors: Path) -> None:
-    """Also of links that are there twice, in any order; recorded from eflomal 2.0.0."""
-    for row in (priors / "repeated.jsonl").read_text().splitlines():
-        *lines, answer = json.loads(row)
-        written = io.StringIO()
-        eflomal.write_priors(written, *eflomal.calculate_priors(*([line] for line in lines)))
-        assert written.getvalue() == answer, lines
+def test_parts_of_words(priors: Path, texts: list[list[str]], tmp_path: Path) -> None:
+    """Letters that are not looked at may be any; priors are cut as the text is, and their counts added."""
+    known = [*(priors / "eflomal.priors").read_text("utf-8").splitlines(), "LEX\t<NULL>\tmaison\t4"]  # NULL is no word
 
-
-def test_priors_are_cut_as_the_text_is(priors: Path, texts: list[list[str]], tmp_path: Path) -> None:
-    """And their counts added; <NULL> is no word."""
+    def links(name: str, source: list[str], target: list[str], given: list[str] | None = None, **parts: int) -> bytes:
+        eflomal.Aligner(**parts).align(source, target, tmp_path / name, priors_input=given)  # type: ignore[arg-type]
+        return (tmp_path / name).read_bytes()
 
     def short(words: str) -> str:
         return " ".join(word[:3] for word in words.split())
 
-    lines = [*(priors / "eflomal.priors").read_text("utf-8").splitlines(), "LEX\t<NULL>\tmaison\t4"]
-    fields = [line.split("\t") for line in lines]
-    cut = [
-        "\t".join([f if f in ("LEX", "<NULL>") else short(f) for f in (*line[:3], line[3])])
-        for line in fields
-        if line[0] == "LEX"
-    ]
-    cut += [line for line in lines if line.startswith("HMM")]
-    short_texts = [[short(line) for line in side] for side in texts]
-    files = [tmp_path / name for name in ("cut", "whole", "other")]
-    eflomal.Aligner().align(*short_texts, files[0], priors_input=cut)
-    eflomal.Aligner(source_prefix_len=3, target_prefix_len=3).align(*texts, files[1], priors_input=lines)
-    eflomal.Aligner(source_prefix_len=3, target_prefix_len=3).align(*texts, files[2])
-    assert files[0].read_bytes() == files[1].read_bytes() != files[2].read_bytes()
+    def changed(words: str) -> str:
+        return " ".join(word[:3] + "xyz" * (len(word) > 3) for word in words.split())
+
+    cut = ["\t".join(f if f in ("LEX", "<NULL>") else short(f) for f in line.split("\t")) for line in known
+           if line.startswith("LEX")]  # fmt: skip
+    cut += [line for line in known if line.startswith("HMM")]
+    thirds = {"source_prefix_len": 3, "target_prefix_len": 3}
+    whole = links("whole", *texts, known, **thirds)
+    assert links("cut", *[[short(line) for line in side] for side in texts], cut) == whole
+    assert links("other", *texts, **thirds) != whole
+    assert links("changed", *[[changed(line) for line in side] for side in texts], known, **thirds) == whole
+    ends = [" ".join("xyz" * (len(word) > 2) + word[-2:] for word in line.split()) for line in texts[1]]
+    assert links("ends", texts[0], ends, target_suffix_len=2) == links("plain", *texts, target_suffix_len=2)
 
 
 @pytest.mark.parametrize(
@@ -141,17 +144,16 @@ def test_tokens_for_spaces_are_left_out(texts: list[list[str]], tmp_path: Path) 
     """Links are those of the text without them, and count them."""
     spaced = [[" \u2581 ".join(line.split()) for line in side] for side in texts]
     spaced[0][3] = f"\u2581 {spaced[0][3]} \u2581"
-    names = "links_filename_fwd", "links_filename_rev", "scores_filename_fwd", "scores_filename_rev"
     found = []
-    for text, folder in ((texts, tmp_path / "plain"), (spaced, tmp_path / "spaced")):
-        folder.mkdir()
-        eflomal.Aligner().align(*text, **{name: folder / name for name in names})  # type: ignore[arg-type]
-        found.append([(folder / name).read_text().splitlines() for name in names])
-    assert found[0][2:] == found[1][2:]
-    for lines, of_spaced in zip(found[0][:2], found[1][:2], strict=True):
-        for number, (line, other) in enumerate(zip(lines, of_spaced, strict=True)):
-            links = [tuple(map(int, link.split("-"))) for link in line.split()]
-            assert other == " ".join(f"{2 * j + (number == 3)}-{2 * k}" for j, k in links)
+    for number, text in enumerate((texts, spaced)):
+        files = tmp_path / f"links{number}", tmp_path / f"scores{number}"
+        eflomal.Aligner().align(*text, files[0], scores_filename_rev=files[1])
+        found.append([file.read_text().splitlines() for file in files])
+    (plain, scores), (counted, same) = found
+    assert scores == same
+    for number, (line, other) in enumerate(zip(plain, counted, strict=True)):
+        links = [tuple(map(int, link.split("-"))) for link in line.split()]
+        assert other == " ".join(f"{2 * j + (number == 3)}-{2 * k}" for j, k in links)
 
 
 def test_progress_is_shown_unless_it_is_quiet(
@@ -167,15 +169,13 @@ def test_progress_is_shown_unless_it_is_quiet(
 
 def test_scores_are_lower_where_sides_translate_each_other(sample: Path, tmp_path: Path) -> None:
     """Scores of half a target: forward does not miss the other half, as the target is what is explained."""
-    source, target = ([(sample / f"test.{side}").read_text("utf-8").splitlines()] for side in ("en", "fr"))
-    good = len(source[0])
-    source = [*source[0], *source[0], *source[0][:10], "", "a b", ""]
-    halves = [" ".join(words[: max(len(words) // 2, 1)]) for words in map(str.split, target[0][:10])]
-    target = [*target[0], *target[0][7:], *target[0][:7], *halves, "", "", "a b"]
+    source, target = ((sample / f"test.{side}").read_text("utf-8").splitlines() for side in ("en", "fr"))
+    good, half = len(source), [" ".join(line.split()[: max(len(line.split()) // 2, 1)]) for line in target[:10]]
     files = tmp_path / "F", tmp_path / "R"
-    eflomal.Aligner().align(source, target, scores_filename_fwd=files[0], scores_filename_rev=files[1])
+    texts = [*source, *source, *source[:10], "", "a b", ""], [*target, *target[7:], *target[:7], *half, "", "", "a b"]
+    eflomal.Aligner().align(*texts, scores_filename_fwd=files[0], scores_filename_rev=files[1])
     scores = np.array([np.loadtxt(file) for file in files])
-    assert scores.shape == (2, len(source))
+    assert scores.shape == (2, len(texts[0]))
     assert (scores[:, :good] < 0).all(axis=0).mean() > 0.95
     assert (scores[:, :good].mean(axis=1) < scores[:, good : 2 * good].mean(axis=1) - 1.0).all()
     change = scores[:, -13:-3] - scores[:, :10]
@@ -193,31 +193,17 @@ def test_priors_turn_links_round(tmp_path: Path) -> None:
         eflomal.Aligner().align(["a"], ["b"], priors_input=["LEX a b 1\n"])
 
 
-def test_parts_of_words(texts: list[list[str]], tmp_path: Path) -> None:
-    """Letters that are not looked at may be any."""
-    plain, changed = tmp_path / "P", tmp_path / "C"
-    source, target = ([line.split() for line in text] for text in texts)
-    eflomal.Aligner(source_prefix_len=3, target_suffix_len=2).align(*texts, plain)
-    other = [" ".join(word[:3] + "xyz" * (len(word) > 3) for word in line) for line in source]
-    ends = [" ".join("xyz" * (len(word) > 2) + word[-2:] for word in line) for line in target]
-    eflomal.Aligner(source_prefix_len=3, target_suffix_len=2).align(other, ends, changed)
-    assert plain.read_bytes() == changed.read_bytes()
-
-
-def test_empty_lines_and_nothing(tmp_path: Path) -> None:
-    file = tmp_path / "F"
+def test_empty_lines_and_what_cannot_be(tmp_path: Path) -> None:
+    file, kept = tmp_path / "F", tmp_path / "S"
     eflomal.Aligner().align(["a b\n", "\n", ""], ["x y\n", "z\n", ""], file)
     assert file.read_text().splitlines()[1:] == ["", ""]
     eflomal.Aligner().align([], [], file)
     assert file.read_text() == ""
-
-
-def test_what_cannot_be_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "S").write_text("kept")
+    file.unlink()
+    kept.write_text("kept")
     with pytest.raises(ValueError, match="ends before line"):
-        eflomal.Aligner().align(["a", "b"], ["x"], tmp_path / "F", scores_filename_fwd=tmp_path / "S")
-    assert [path.name for path in tmp_path.iterdir()] == ["S"]
-    assert (tmp_path / "S").read_text() == "kept"
+        eflomal.Aligner().align(["a", "b"], ["x"], file, scores_filename_fwd=kept)
+    assert ([*tmp_path.iterdir()], kept.read_text()) == ([kept], "kept")
     with pytest.raises(CorpusError, match="folder"):
         eflomal.Aligner().align(["a"], ["x"], scores_filename_fwd=tmp_path / "none" / "S")
     with pytest.raises(TypeError, match="not a name"):

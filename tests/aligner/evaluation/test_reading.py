@@ -55,3 +55,9 @@ def test_base_is_of_gold_in_files_of_the_pharaoh_format(tmp_path: Path) -> None:
             compare(gold, [[[(0, 0)]]], base=1)
     with pytest.raises(ValueError, match="base must be 0 or 1, not 2"):
         compare(naacl, [naacl], base=2)
+
+
+def test_a_naacl_hypothesis_may_leave_its_last_pairs_without_links(tmp_path: Path) -> None:
+    gold, found = write(tmp_path / "gold.wa", "0-0", "1-1", ""), write(tmp_path / "found.naacl", "1 1 1 S", "2 2 2 S")
+    (one,) = compare(gold, [found], resamples=1)
+    assert (one.pairs, one.aer) == (3, 0.0)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
-import math
 import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from commands import refused, run
 
@@ -56,13 +56,8 @@ def test_text_shows_the_figures_in_percent(evaluations: list[Evaluation]) -> Non
     # By hand: |A| = 8, |S| = 6, |A∩S| = 4, |A∩P| = 6, |P| = 8.
     assert head == "Gold gold.wa: 4 sentence pairs, 6 sure links, 8 sure or possible links"
     header, first, second = main.splitlines()
-    assert header.split() == [
-        *("System", "Links"),
-        *(word for title in ("AER", "Precision", "Recall", "F1") for word in (title, "90", "%", "interval")),
-    ]
-    cells = first.replace("[", "").replace("]", "").replace(",", "").split()
-    assert cells[:3] == ["first.links", "8", "28.57"]
-    assert [cells[i] for i in (5, 8, 11)] == ["75.00", "66.67", "75.00"]
+    figures = re.sub(r" *\[.*?\] *", " ", first).split()
+    assert figures == ["first.links", "8", "28.57", "75.00", "66.67", "75.00"]
     low, high = evaluations[0].intervals["aer"]
     assert f"[{100 * low:.2f}, {100 * high:.2f}]" in first
     assert second.split()[:3] == ["second-system.links", "6", "0.00"]
@@ -73,21 +68,16 @@ def test_text_shows_the_figures_in_percent(evaluations: list[Evaluation]) -> Non
     assert signature == evaluations[0].signature == evaluations[1].signature
     for table in (main, lengths, paired):
         assert len({len(line) for line in table.splitlines()}) == 1, "columns line up"
-    end_of_links = header.index("Links") + len("Links")
-    assert [line[:end_of_links].split()[-1] for line in (first, second)] == ["8", "6"], "numbers to the right"
-
-
-def test_text_says_when_lengths_are_only_inferred() -> None:
+    place = header.index("Links") + len("Links")
+    assert [line[:place].split()[-1] for line in (first, second)] == ["8", "6"], "numbers to the right"
     gold = links("0-0")
-    [result] = compare(gold, [gold], gold_name="g", names=["h"], resamples=10)
-    text = format_text([result])
-    assert "Source length, at least" in text
-    assert "Compared with" not in text
+    alone = format_text(compare(gold, [gold], gold_name="g", names=["h"], resamples=10))
+    assert "Source length, at least" in alone, "it is inferred from links"
+    assert "Compared with" not in alone
 
 
 def test_json_holds_the_evaluation_in_percent(evaluations: list[Evaluation]) -> None:
     objects = json.loads(format_json(evaluations))
-    assert len(objects) == 2
     for found, expected in zip(objects, evaluations, strict=True):
         for key in ("name", "links", "sure", "possible", "pairs", "signature"):
             assert found[key] == getattr(expected, key)
@@ -96,24 +86,15 @@ def test_json_holds_the_evaluation_in_percent(evaluations: list[Evaluation]) -> 
             assert found["intervals"][metric] == [100 * bound for bound in expected.intervals[metric]]
         assert found["interval"] == found["intervals"]["aer"]
         assert [row["lengths"] for row in found["by_length"]] == ["0-10", "11-20", "21-30", "41+"]
-    assert objects[0]["paired"] is None
     test = evaluations[1].paired
     assert test is not None
-    assert objects[1]["paired"]["baseline"] == "first.links"
+    assert [one["paired"] and one["paired"]["baseline"] for one in objects] == [None, "first.links"]
     assert objects[1]["paired"]["difference"] == 100 * test.difference
     assert objects[1]["paired"]["p_value"] == test.p_value
-
-
-def test_json_is_strict_where_denominators_vanish() -> None:
     empty = links("", "")
     results = compare(empty, [empty, empty], gold_name="g", names=["a", "b"], resamples=10)
-
-    def refuse(constant: str) -> float:
-        raise AssertionError(f"{constant} is not JSON")
-
-    first, second = json.loads(format_json(results), parse_constant=refuse)
-    assert all(math.isfinite(first[metric]) for metric in METRICS)
-    assert second["paired"]["p_value"] == 1.0
+    nothing = json.loads(format_json(results), parse_constant=lambda constant: pytest.fail(f"{constant} is not JSON"))
+    assert nothing[1]["paired"]["p_value"] == 1.0
 
 
 def record(**changes: Any) -> dict[str, Any]:
@@ -181,9 +162,6 @@ def test_a_training_in_plain_words() -> None:
     assert "none labelled" in summarize_training({"pairs": 9})
     added = summarize_training(record(updates=[{"pairs": 7}, {"pairs": 1234}]))
     assert added == "1,234 pairs of text added; the weights stay."
-
-
-def test_a_training_that_was_interrupted() -> None:
     saved = "the best weights so far are saved"
     assert format_interruption(record()) == saved
     assert format_interruption(record(folds=5)) == f"{saved}; 0 of 5 folds were held out"
@@ -230,45 +208,37 @@ def test_an_audit_is_a_line() -> None:
 def test_all_pairs_of_systems_are_tested_with_correction() -> None:
     gold = Links.from_sets([(0, 0), (1, 1)] for _ in range(30))
     systems = [Links.from_sets([(0, 0), (1, int(n < k))] for n in range(30)) for k in (10, 12, 30)]
-    first, *others = compare(gold, systems, names=["a", "b", "c"], all_pairs=True, resamples=200)
-    assert not first.tests
-    assert [[test.baseline for test in one.tests] for one in others] == [["a"], ["a", "b"]]
-    alone = compare(gold, systems, names=["a", "b", "c"], resamples=200)
+    settings: dict[str, Any] = {"names": ["a", "b", "c"], "resamples": 200}
+    first, *others = compare(gold, systems, all_pairs=True, **settings)
+    assert [[test.baseline for test in one.tests] for one in (first, *others)] == [[], ["a"], ["a", "b"]]
+    alone = compare(gold, systems, **settings)
     assert [one.tests[0]._replace(holm=None) for one in others] == [one.paired for one in alone[1:]]
     tests = sorted((test for one in others for test in one.tests), key=lambda test: test.p_value)
-    p_values = [test.p_value for test in tests]
-    assert [test.holm for test in tests] == [
-        min(1.0, max((3 - k) * p_values[k] for k in range(number + 1))) for number in range(3)
-    ]
-    assert tests[0].holm == 3 * tests[0].p_value < 0.05
+    corrected = np.maximum.accumulate([(3 - k) * test.p_value for k, test in enumerate(tests)])
+    assert [test.holm for test in tests] == np.minimum(1.0, corrected).tolist()
+    assert tests[0].holm is not None
+    assert tests[0].holm < 0.05
     assert json.loads(format_json(others))[1]["tests"][1]["baseline"] == "b"
     assert "p by Holm" in format_text(others)
 
 
-def test_files_have_their_shortest_names(tmp_path: Path) -> None:
-    for name in ("one/test.links", "two/test.links", "gold.wa"):
+def test_files_have_their_shortest_names_and_the_text_tells_the_lengths(tmp_path: Path) -> None:
+    for name, line in {
+        "one/test.links": "0-0", "two/test.links": "0-0", "gold.wa": "0-0", "far.wa": "0-1", "more.wa": "0-0\n",
+        "t.en": "a b " * 6, "t.fr": "c",
+    }.items():  # fmt: skip
         (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text("0-0\n")
-    files = [tmp_path / "one" / "test.links", tmp_path / "two" / "test.links"]
-    for systems, names in (
-        (files, ["one/test.links", "two/test.links"]),
-        (files[:1], ["test.links"]),
-        (files[:1] * 2, ["test.links"] * 2),
-        ([files[0], [[(0, 0)]]], ["test.links", "system 2"]),
-    ):
-        assert [found.name for found in compare(tmp_path / "gold.wa", systems, resamples=1)] == names  # type: ignore[arg-type]
-
-
-def test_the_text_tells_the_lengths(tmp_path: Path) -> None:
-    for name, line in (
-        ("t.en", "a b " * 6),
-        ("t.fr", "c"),
-        ("gold.wa", "0-0"),
-        ("far.wa", "0-1"),
-        ("more.wa", "0-0\n"),
-    ):
         (tmp_path / name).write_text(f"{line}\n")
-    gold, text = tmp_path / "gold.wa", tmp_path / "t"
+    gold, text, files = (
+        tmp_path / "gold.wa",
+        tmp_path / "t",
+        [tmp_path / f"{name}/test.links" for name in ("one", "two")],
+    )
+    for systems, names in (
+        (files, ["one/test.links", "two/test.links"]), (files[:1] * 2, ["test.links"] * 2),
+        ([files[0], [[(0, 0)]]], ["test.links", "system 2"]),
+    ):  # fmt: skip
+        assert [found.name for found in compare(gold, systems, resamples=1)] == names  # type: ignore[arg-type]
     (found,) = compare(gold, [gold], text=text, resamples=1)
     assert (found.lengths, found.by_length[0].lengths) == ("text", "11-20")
     for wrong in ("far.wa", "more.wa"):
@@ -277,13 +247,12 @@ def test_the_text_tells_the_lengths(tmp_path: Path) -> None:
 
 
 def test_the_command_names_systems(sample: Path, tmp_path: Path) -> None:
-    for name in ("a.links", "b=c.links"):
-        (tmp_path / name).write_bytes((sample / "test.wa").read_bytes())
-    given = [f"old system={tmp_path / 'a.links'}", tmp_path / "b=c.links"]
-    found = json.loads(run("evaluate", sample / "test.wa", *given, "--format", "json").stdout)
-    assert [one["name"] for one in found] == ["old system", str(tmp_path / "b=c.links")], "a file that exists is one"
-    assert "old=: no such file" in refused("evaluate", sample / "test.wa", "old=")
-    given[0] = tmp_path / "a.links"
-    table = run("evaluate", sample / "test.wa", *given, *given, "--format", "csv", "--all-pairs").stdout.splitlines()
+    gold, files = sample / "test.wa", [tmp_path / name for name in ("a.links", "b=c.links")]
+    for file in files:
+        file.write_bytes(gold.read_bytes())
+    found = json.loads(run("evaluate", gold, f"old system={files[0]}", files[1], "--format", "json").stdout)
+    assert [one["name"] for one in found] == ["old system", str(files[1])], "a file that exists is one"
+    assert "old=: no such file" in refused("evaluate", gold, "old=")
+    table = run("evaluate", gold, *files, *files, "--format", "csv", "--all-pairs").stdout.splitlines()
     assert [line.split(",")[0] for line in table] == ["name", *['"a.links"', '"b=c.links"'] * 2]
-    assert "Source length" in run("evaluate", sample / "test.wa", given[0], "--text", sample / "test").stdout
+    assert "Source length" in run("evaluate", gold, files[0], "--text", sample / "test").stdout
