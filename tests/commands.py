@@ -113,13 +113,15 @@ def read_until(stream: int, words: str) -> bytes:
 
 
 @contextmanager
-def on_terminal(*arguments: object, **environment: str) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
-    """Start a command whose standard error is a terminal, and give what reads from that."""
+def on_terminal(
+    *arguments: object, stream: str = "stderr", **environment: str
+) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+    """Start a command of which a stream is a terminal, and give what reads from that."""
     import pty  # of POSIX
 
     ours, theirs = pty.openpty()
     inherited = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")}
-    process = start(*arguments, stderr=theirs, env={**inherited, "TERM": "xterm", **environment})
+    process = start(*arguments, **{stream: theirs}, env={**inherited, "TERM": "xterm", **environment})
     os.close(theirs)
     try:
         yield process, ours

@@ -235,7 +235,28 @@ REFUSED = [
         "regularization=1e-300", "regularization=1e300", "regularization=nan", "miss_cost=1e308", "false_cost=1e308",
         "fertility=101", "tolerance=nan", "max_seconds=nan")),
     *(("", f"{ALIGN} --set {one}") for one in ("iterations=99999999999", "null=nan", "seconds=nan")),
-    ("", f"{ALIGN} --offset inf"), ("", f"{FAST} -I 99999999999"),
+    ("", f"{ALIGN} --offset inf"), ("an offset of 1001.0", "align nothing --offset 1001"),
+    ("", f"{FAST} -I 99999999999"),
+    *((f"{option} has no effect with --model", f"{WITH_MODEL} {option} {value}") for option, value in (
+        ("--decoding", "union"), ("--unsupervised", "0.5"), ("--directions", "P"))),
+    *(("has no effect with --links", f"{line} --links t.wa {option}") for line, option in (
+        (ALIGN, "--skip-bad"), (WITH_MODEL, "--resume"), (WITH_MODEL, "--max-length 9"))),
+    ("no setting magic (choose from candidates, iterations, long_pairs", f"{ALIGN} --set magic=1"),
+    ("takes a number from 0 to 1", f"{ALIGN} --unsupervised 1.5"), ("'4/3' is not I/N", f"{WITH_MODEL} --shard 4/3"),
+    ("'0,1' is not S,T", f"{WITH_MODEL} --columns 0,1"),
+    *(("without one all text is read", f"{ALIGN} {option}") for option in ("--shard 1/3", "--resume")),
+    ("name it with --output", "align t.en t.fr -m M --resume"), ("read again", "align - -m M -o Z --resume"),
+    *((option.split()[0], f"train t.en t.fr -m Z -q {option} {more}") for more in ("--update M", "") for option in (
+        "--links t.wa", "--trace Y", "--set solver=bcfw", "--set loss=hinge")),
+    *((option.split()[0], f"train t.en t.fr -m Z -q {option} --update M") for option in (
+        "--gold t", "--source en", "--stem")),
+    *(("", f"{TRAIN} {option}") for option in (
+        "--trace Z", "--set memory=infG", "--set memory=-1", "--set families=", "--set cross_validate=1000000")),
+    ("does not tell the format (give --to)", "convert t.both Z"), ("OUT and OUT2 are both Z", "convert t.both Z Z"),
+    *((f"{option.split()[0]} has no effect on text", f"convert t.both Z Y {option}") for option in (
+        "--to talp", "--from talp", "--text t", "--transpose")),
+    ("--columns is of a text, which is not there", "convert t.wa Z.wa --columns a,b"),
+    ("bcfw has no option sample", f"{HINGE} --set solver=bcfw --set solver_options.sample=0.5"),
 ]  # fmt: skip
 """What a line names, and command lines with an option that would do nothing, or a number that cannot be."""
 

@@ -83,12 +83,6 @@ def test_the_program_without_a_command(line: str) -> None:
     assert result.stderr.count("\n") == 1 or "Usage:" in result.stderr
 
 
-def test_the_help_lists_all_commands() -> None:
-    shown = invoke("--help").stdout
-    assert {line.split()[0] for line in shown.splitlines() if line.startswith("  ")} == {*COMMANDS}
-    assert max(map(len, shown.splitlines())) <= 80
-
-
 @pytest.mark.parametrize("command", COMMANDS)
 def test_messages_name_the_options_of_the_command(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("aligner.cli.messages._command", COMMANDS[command].callback)

@@ -20,6 +20,11 @@ class Desk:
         self.source, self.target, self.gold = (folder / f"t.{suffix}" for suffix in ("en", "fr", "wa"))
         self.n_pairs = len(self.gold.read_text().splitlines())
 
+    def joint(self, between: str) -> list[str]:
+        """The text, a pair a line."""
+        texts = (path.read_text("utf-8").splitlines() for path in (self.source, self.target))
+        return list(map(between.join, zip(*texts, strict=True)))
+
     def contents(self) -> dict[str, bytes | None]:
         return {p.name: None if p.is_dir() else p.read_bytes() for p in self.folder.iterdir()}
 

@@ -12,31 +12,30 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from commands import TIMEOUT, on_terminal, rest_of_terminal, run_process, start
+from commands import TIMEOUT, on_terminal, rest_of_terminal, run, run_process, start
 
 from aligner.progress import Stage
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="pipes of POSIX")]
 
+FULL = Path("/dev/full")
+
 
 def test_each_line_is_answered_before_the_next(model: Path, sample: Path) -> None:
-    sources, targets = ((sample / f"test.{suffix}").read_bytes().splitlines()[:5] for suffix in ("en", "fr"))
-    expected = run_process(
-        "align", "-", "-m", model, stdin=b"".join(b"%s ||| %s\n" % p for p in zip(sources, targets, strict=True))
-    )
+    sides = [(sample / f"test.{suffix}").read_bytes().splitlines()[:5] for suffix in ("en", "fr")]
+    lines = [b"%s ||| %s\n" % pair for pair in zip(*sides, strict=True)]
     process = start("align", "-", "-m", model, "-q")
     answers = []
     watchdog = threading.Timer(TIMEOUT, process.kill)
     watchdog.start()
-    for source, target in zip(sources, targets, strict=True):
-        process.stdin.write(b"%s ||| %s\n" % (source, target))
+    for line in lines:
+        process.stdin.write(line)
         process.stdin.flush()
         answers.append(process.stdout.readline())
     watchdog.cancel()
-    _, errors = process.communicate(timeout=TIMEOUT)
+    assert process.communicate(timeout=TIMEOUT) == (b"", b"")
     assert process.returncode == 0
-    assert not errors
-    assert answers == expected.stdout.splitlines(keepends=True)
+    assert b"".join(answers) == run("align", "-", "-m", model, stdin=b"".join(lines)).stdout_bytes
 
 
 def test_a_reader_that_has_had_enough_ends_it_quietly(model: Path) -> None:
@@ -51,19 +50,36 @@ def test_a_reader_that_has_had_enough_ends_it_quietly(model: Path) -> None:
         assert process.wait(TIMEOUT) == -signal.SIGPIPE
 
 
-FULL = Path("/dev/full")
+def said_by(*arguments: object, code: int = 0, **settings: object) -> list[str]:
+    """The lines that a process says to its end, but for those of progress."""
+    process = start(*arguments, **settings)
+    errors = process.communicate(timeout=TIMEOUT)[1].decode()
+    assert process.returncode == code, errors
+    return [line for line in errors.splitlines() if not line.startswith(("starting: ", "aligner: compiling"))]
+
+
 with_full_disk = pytest.mark.skipif(not FULL.exists(), reason="no /dev/full")
 
 
 @with_full_disk
-def test_a_table_without_its_links_is_not_written(sample: Path, tmp_path: Path) -> None:
-    sides = [(sample / f"test.{side}").read_text("utf-8").splitlines() for side in ("en", "fr")]
-    (tmp_path / "text").write_text("\n".join(map(" ||| ".join, zip(*sides, strict=True))), "utf-8")
+@pytest.mark.parametrize(
+    ("command", "unbuffered"),
+    [
+        ("info {M}", ""), ("convert {t}.wa - --to talp -q", ""), ("convert {t}.wa - --to talp -q", "1"),
+        ("align {t}.en {t}.fr -m {M} -q", ""), ("train --help-all", ""), ("fast-align -i joint -p table --quiet", ""),
+    ],
+)  # fmt: skip
+def test_standard_output_that_is_full_is_named(
+    model: Path, sample: Path, tmp_path: Path, command: str, unbuffered: str
+) -> None:
+    """And what belongs to it, such as a table of the same links, is not written."""
+    (tmp_path / "joint").write_text("a b ||| c d\n")
+    arguments = command.format(M=model, t=sample / "test").split()
     with FULL.open("wb") as full:
-        process = start("fast-align", "-i", tmp_path / "text", "-p", tmp_path / "table", "--quiet", stdout=full)
-        _, errors = process.communicate(timeout=TIMEOUT)
-    assert (process.returncode, errors) == (1, b"-: No space left on device (check the disk)\n")
-    assert [path.name for path in tmp_path.iterdir()] == ["text"]
+        environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+        told = said_by(*arguments, code=1, stdout=full, cwd=tmp_path, env=environment)
+    assert told == ["-: No space left on device (check the disk)"]
+    assert not (tmp_path / "table").exists()
 
 
 @with_full_disk
@@ -72,21 +88,8 @@ def test_a_full_disk_is_an_error_of_one_line(model: Path, sample: Path) -> None:
         ["align", sample / "test", "-m", model, "-o", FULL, "-q"],
         ["train", sample / "test", "-m", FULL, "-q", "--set", "cross_validate=0"],
     ):
-        result = run_process(*arguments)
-        assert (result.returncode, result.stdout) == (1, b"")
-        assert result.stderr.decode() == "/dev/full: No space left on device (check the disk)\n"
-
-
-@with_full_disk
-def test_a_full_standard_output_is_an_error_of_one_line_without_a_buffer(sample: Path) -> None:
-    """With one it is in the tests of errors, for all commands."""
-    with FULL.open("wb") as stdout:
-        judge = "evaluate", sample / "test.wa", sample / "test.wa"
-        process = start(*judge, stdout=stdout, env={**os.environ, "PYTHONUNBUFFERED": "1"})
-        _, errors = process.communicate(timeout=TIMEOUT)
-    assert process.returncode == 1
-    told = [line for line in errors.decode().splitlines() if not line.startswith("starting: ")]
-    assert told == ["-: No space left on device (check the disk)"]
+        result = run(*arguments, code=1)
+        assert (result.stdout, result.stderr) == ("", "/dev/full: No space left on device (check the disk)\n")
 
 
 @pytest.mark.parametrize("settings", [{"TERM": "xterm"}, {"TERM": "xterm", "NO_COLOR": "1"}, {"TERM": "dumb"}])
@@ -97,8 +100,7 @@ def test_progress_is_shown_on_a_terminal_and_nowhere_else(
     with on_terminal(*arguments, **settings) as (process, terminal):
         shown = rest_of_terminal(terminal)
         output, _ = process.communicate(timeout=TIMEOUT)
-    assert process.returncode == 0
-    assert not output
+    assert (process.returncode, output) == (0, b"")
     assert b"313 pairs taught. Model" in shown
     assert b"alphabetical order unless a language is chosen" in shown, "messages are not wrapped"
     assert shown.endswith(f" Model written to {tmp_path / 'M'}\r\n".encode())
@@ -116,7 +118,6 @@ def closing(*descriptors: int) -> Callable[[], None]:
 @pytest.mark.parametrize("closed", [(0,), (1,), (2,), (0, 1, 2)])
 def test_closed_streams(closed: tuple[int, ...], sample: Path, tmp_path: Path) -> None:
     """What needs them is an error of one line, if that can be told; all else works, and no file takes their place."""
-    union = ["symmetrize", sample / "test.wa", sample / "test.wa", "--method", "union", "-q"]
     told = b"" if 2 in closed else b"-: standard input or output is closed (open it, or name a file)\n"
 
     def run_closed(*arguments: object) -> tuple[int, bytes, bytes]:
@@ -125,9 +126,9 @@ def test_closed_streams(closed: tuple[int, ...], sample: Path, tmp_path: Path) -
         return process.returncode, output, errors
 
     assert run_closed("convert", sample / "test.wa", tmp_path / "F", "--to", "talp", "-q") == (0, b"", b"")
-    assert (tmp_path / "F").read_bytes() == run_process("convert", sample / "test.wa", "-", "--to", "talp").stdout
-    for arguments in (union, ["--help"], ["--version"]):
-        expected = (1, b"", told) if 1 in closed else (0, run_process(*arguments).stdout, b"")
+    assert (tmp_path / "F").read_bytes() == run("convert", sample / "test.wa", "-", "--to", "talp").stdout_bytes
+    for arguments in (["symmetrize", sample / "test.wa", sample / "test.wa", "-q"], ["--version"]):
+        expected = (1, b"", told) if 1 in closed else (0, run(*arguments).stdout_bytes, b"")
         assert run_closed(*arguments) == expected
     if 0 in closed:
         assert run_closed("convert", "-", tmp_path / "G", "--to", "talp")[0] == 1
@@ -136,7 +137,7 @@ def test_closed_streams(closed: tuple[int, ...], sample: Path, tmp_path: Path) -
     assert (code, output, errors.startswith(b"nothing: ")) == (1, b"", 2 not in closed)
 
 
-def test_an_encoding_that_lacks_letters(sample: Path) -> None:
+def test_an_encoding_that_lacks_letters() -> None:
     process = start("train", "-h", env={**os.environ, "PYTHONIOENCODING": "cp1252"})
     output, errors = process.communicate(timeout=TIMEOUT)
     assert (process.returncode, errors) == (0, b"")
@@ -148,12 +149,6 @@ def test_an_encoding_that_lacks_letters(sample: Path) -> None:
 def test_a_warning_is_one_line(model: Path, tmp_path: Path) -> None:
     """And none with -q: of a folder for kernels that cannot be written, say."""
     nowhere = {**os.environ, "NUMBA_CACHE_DIR": "/dev/null/nothing", "TMPDIR": str(tmp_path)}
-    for quiet in ([], ["-q"]):
-        process = start("info", model, "--features", *quiet, env=nowhere)
-        output, errors = process.communicate(timeout=TIMEOUT)
-        assert process.returncode == 0
-        assert output
-        told = [line for line in errors.decode().splitlines() if not line.startswith("starting: ")]
-        assert [line.partition(",")[0] for line in told] == (
-            [] if quiet else ["compiled kernels cannot be kept in /dev/null/nothing"]
-        )
+    (line,) = said_by("info", model, "--features", env=nowhere)
+    assert line.startswith("compiled kernels cannot be kept in /dev/null/nothing,")
+    assert said_by("info", model, "--features", "-q", env=nowhere) == []

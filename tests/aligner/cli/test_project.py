@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from commands import refused, run, write
-from starlette.exceptions import HTTPException
 
 import aligner
 from aligner.pages.serve.requests import Limits, ToProject, answer_all
@@ -51,47 +50,37 @@ def test_lines_with_links(texts: Path, tmp_path: Path) -> None:
 
 
 def test_corrections_are_taken_over(texts: Path, tmp_path: Path) -> None:
-    """A table of unsure tags, as it is or corrected, in each of the formats that it is written in."""
+    """A table of unsure tags, in each format that it is written in; for corrected ones see the tests of its page."""
     files = texts / "tags", texts / "fr", texts / "wa", "--markup", "html"
     output = run("project", *files, "-q").stdout
     for end in ("tsv", "csv", "xlsx"):
-        run("project", *files, "-o", tmp_path / end, "--unsure", tmp_path / f"unsure.{end}", "-q")
         table = tmp_path / f"unsure.{end}"
+        run("project", *files, "-o", tmp_path / end, "--unsure", table, "-q")
         told = run("project", *files, "-o", tmp_path / "out", "--corrected", table, "--force").stderr
         assert ", 0 unsure, written to" in told
         assert (tmp_path / "out").read_text("utf-8") == output
-    table = (tmp_path / "unsure.tsv").read_text("utf-8")
-    head, *rows = (line.split("\t") for line in table.splitlines())
-    pair, start, end = (head.index(name) for name in ("pair", "start", "end"))
-    first = rows[0]
-    text, number = first[-1], int(first[pair])
-    words = text.split()
-    first[start], first[end] = "0", f"{len(words[0])}"
-    moved = write(tmp_path / "moved", *map("\t".join, (head, first)))
-    line = run("project", *files, "--corrected", moved, "-q").stdout.splitlines()[number - 1]
-    assert line == text.replace(words[0], f"<b>{words[0]}</b>", 1)
 
 
 def test_examples_of_a_memory(model: Path, tmp_path: Path) -> None:
     unit = "<tu><tuv xml:lang='en'><seg>{}</seg></tuv><tuv xml:lang='de'><seg>{}</seg></tuv>{}</tu>"
-    tags = "the <hi>power button</hi>", "die <hi>Ein Aus Taste</hi>", "<tuv xml:lang='fr'><seg>x</seg></tuv>"
-    memory = write(tmp_path / "m.tmx", f"<tmx version='1.4'><header/><body>{unit.format(*tags)}</body></tmx>")
-    write(tmp_path / "s", "press <b>power button</b> now")
-    write(tmp_path / "t", "Jetzt Ein Aus Taste dr\u00fccken")
-    write(tmp_path / "l", "0-4 2-3 3-0")
-    files = *(tmp_path / name for name in "stl"), "--markup", "html", "-q"
-    assert "<b>Taste</b>" in run("project", *files).stdout
-    languages = "--source", "en", "--target", "de"
-    assert "<b>Ein Aus Taste</b>" in run("project", *files, "--examples", memory, *languages).stdout
-    assert "has 3 languages" in refused("project", *files, "--examples", memory)
+
+    def memory(name: str, *parts: str) -> Path:
+        return write(tmp_path / name, f"<tmx version='1.4'><header/><body>{unit.format(*parts)}</body></tmx>")
+
+    tagged = "the <hi>power button</hi>", "die <hi>Ein Aus Taste</hi>", "<tuv xml:lang='fr'><seg>x</seg></tuv>"
+    known, plain = memory("m.tmx", *tagged), memory("n.tmx", "a", "b", "")
+    pair = "press <b>power button</b> now", "Jetzt Ein Aus Taste dr\u00fccken"
+    files = [write(tmp_path / name, line) for name, line in zip("stl", (*pair, "0-4 2-3 3-0"), strict=True)]
+    command = "project", *files, "--markup", "html", "-q"
+    assert "<b>Taste</b>" in run(*command).stdout
+    assert "<b>Ein Aus Taste</b>" in run(*command, "--examples", known, "--source", "en", "--target", "de").stdout
     settings = aligner.AlignSettings(source="en", target="de")
-    pair = "press <b>power button</b> now", "Ein Aus Taste"
-    (found,) = aligner.project([pair], model=aligner.load(model), settings=settings, examples=memory)
-    assert found.target == "<b>Ein Aus Taste</b>"
-    plain = unit.format("a", "b", "")
-    write(tmp_path / "n.tmx", f"<tmx version='1.4'><header/><body>{plain}</body></tmx>")
-    assert "has no tags around words" in refused("project", *files, "--examples", tmp_path / "n.tmx")
-    assert "is neither TMX nor XLIFF" in refused("project", *files, "--examples", tmp_path / "s")
+    (found,) = aligner.project([pair], model=aligner.load(model), settings=settings, examples=known)
+    assert "<b>Ein Aus Taste</b>" in found.target
+    for wrong, said in (
+        (known, "has 3 languages"), (plain, "has no tags around words"), (files[0], "is neither TMX nor XLIFF"),
+    ):  # fmt: skip
+        assert said in refused(*command, "--examples", wrong)
 
 
 @pytest.mark.parametrize(
@@ -134,47 +123,32 @@ def test_links_of_other_tokens(tmp_path: Path) -> None:
     assert "links of other words" in refused(*command, line=1)
 
 
-def test_python_and_service_say_the_same(texts: Path, model: Path) -> None:
-    output = run("project", texts / "tags", texts / "fr", "--markup", "html", "-m", model, "-q").stdout.splitlines()
-    sides = ((texts / side).read_text("utf-8").splitlines() for side in ("tags", "fr"))
-    pairs = [*zip(*sides, strict=True)]
+@pytest.mark.parametrize("with_model", [True, False])
+def test_python_and_service_say_the_same(texts: Path, model: Path, with_model: bool) -> None:
+    given = ["-m", model] if with_model else []
+    output = run("project", texts / "tags", texts / "fr", "--markup", "html", *given, "-q").stdout.splitlines()
+    pairs = [*zip(*((texts / side).read_text("utf-8").splitlines() for side in ("tags", "fr")), strict=True)]
     loaded = aligner.load(model)
-    found = aligner.project(pairs, model=loaded)
+    found = aligner.project(pairs, model=loaded if with_model else None)
     assert [one.target for one in found] == output
-    asked = {"markup": "html", "pairs": [{"source": source, "target": target} for source, target in pairs]}
-    limits = Limits()
-    (answered,) = answer_all(loaded, limits, [ToProject(json.dumps(asked).encode())])
-    assert isinstance(answered, tuple)
-    answer, number = answered
-    assert number == len(pairs)
-    assert [one["target"] for one in json.loads(answer)["pairs"]] == output
-    tags = [[tag._asdict() for tag in one.tags] for one in found]
-    assert [one["tags"] for one in json.loads(answer)["pairs"]] == tags
-    pair = {"source": "a", "target": "b"}
-    for asked in ({**pair, "markup": "x"}, {**pair, "markup": []}, {**pair, "source": ["a"]}, {**pair, "other": 1}):
-        (refusal,) = answer_all(loaded, limits, [ToProject(json.dumps(asked).encode())])
-        assert isinstance(refusal, HTTPException)
-        assert refusal.status_code == 422
-
-
-def test_text_itself_aligns(texts: Path) -> None:
-    command = run("project", texts / "tags", texts / "fr", "--markup", "html", "-q").stdout.splitlines()
-    sides = ((texts / side).read_text("utf-8").splitlines() for side in ("tags", "fr"))
-    assert [one.target for one in aligner.project(zip(*sides, strict=True))] == command
+    if with_model:
+        asked = {"markup": "html", "pairs": [{"source": source, "target": target} for source, target in pairs]}
+        ((answer, number),) = answer_all(loaded, Limits(), [ToProject(json.dumps(asked).encode())])  # type: ignore[misc]
+        expected = [{"target": one.target, "tags": [tag._asdict() for tag in one.tags]} for one in found]
+        assert [{name: pair[name] for name in ("target", "tags")} for pair in json.loads(answer)["pairs"]] == expected
+        assert number == len(pairs)
 
 
 def test_documents(tmp_path: Path) -> None:
     unit = "<trans-unit id='1'><source>A <g id='1'>house</g></source><target>{}</target></trans-unit>"
+    unit = f"<xliff version='1.2'><file>{unit}</file></xliff>"
     path, links = tmp_path / "d.xlf", write(tmp_path / "links", "0-0 1-1")
-    path.write_text(f"<xliff version='1.2'><file>{unit.format('Une maison')}</file></xliff>")
-    filled = f"<xliff version='1.2'><file>{unit.format('''Une <g id='1'>maison</g>''')}</file></xliff>"
-    assert run("project", path, links, "-q").stdout == filled
-    write(tmp_path / "en", "<!doctype html><p>A <b>house</b>")
-    write(tmp_path / "fr", "<!doctype html><p>Une maison")
-    assert (
-        run("project", tmp_path / "en", tmp_path / "fr", links, "-q").stdout == "<!doctype html><p>Une <b>maison</b>\n"
-    )
+    path.write_text(unit.format("Une maison"))
+    assert run("project", path, links, "-q").stdout == unit.format("Une <g id='1'>maison</g>")
+    bodies = {"en": "A <b>house</b>", "fr": "Une maison"}
+    pages = [write(tmp_path / name, f"<!doctype html><p>{body}") for name, body in bodies.items()]
+    assert run("project", *pages, links, "-q").stdout == "<!doctype html><p>Une <b>maison</b>\n"
     assert "is read here" in refused("project", path, links, "-o", path, "--force")
-    assert "is read more than once" in refused("project", "-", tmp_path / "fr", links, "--markup", "html", "-q")
+    assert "is read more than once" in refused("project", "-", pages[1], links, "--markup", "html", "-q")
     write(tmp_path / "empty")
     assert run("project", tmp_path / "empty", tmp_path / "empty", "--markup", "html", "-q").stdout == ""

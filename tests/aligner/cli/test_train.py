@@ -28,8 +28,7 @@ def test_threads_are_those_of_the_command(command: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("labelled", [True, False])
-@pytest.mark.parametrize("taken", [1, 2])
+@pytest.mark.parametrize(("labelled", "taken"), [(True, 1), (False, 2)])
 def test_a_model_whose_file_appears_during_training_is_kept_beside_it(
     sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, labelled: bool, taken: int
 ) -> None:
@@ -88,24 +87,3 @@ def test_the_trace_says_of_each_audit_where_it_was(judged: tuple[Path, Any]) -> 
     assert end.pop("fold") is None
     assert {name: record[name] for name in end} == end
     assert f"Held-out AER {record['learnt_aer']:.2f} %, 95 % interval [" in result.stderr
-
-
-@pytest.mark.slow
-def test_folds_are_as_asked_for(sample: Path, tmp_path: Path) -> None:
-    plain = run("train", sample / "train", "-m", tmp_path / "M", "--set", "loss=hinge")
-    judged = run("train", sample / "train", "-m", tmp_path / "N", "--set", "loss=hinge", "--set", "cross_validate=4")
-    assert re.search(
-        r"^313 pairs taught. Held-out AER [\d.]+ %, 95 % interval \[[\d., ]+\]\. Model", judged.stderr, re.M
-    )
-    assert "eld-out" not in plain.stderr
-    assert (load(tmp_path / "M").weights == load(tmp_path / "N").weights).all()
-
-
-@pytest.mark.slow
-def test_notes_are_in_the_figures(sample: Path, tmp_path: Path) -> None:
-    result = run(
-        "train", sample / "train", "-m", tmp_path / "M", "--set", "oracle=greedy", "--set", "max_passes=3", "-v"
-    )
-    notes = load(tmp_path / "M").record["notes"]
-    assert notes
-    assert re.search(rf"^notes +{re.escape(', '.join(notes))}$", result.stderr, re.M)

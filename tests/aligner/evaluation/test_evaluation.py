@@ -21,6 +21,8 @@ from corpora.errors import CorpusError
 from corpora.link_files import read_links
 from corpora.links import NO_LINKS, Links, PairLinks
 
+LAST = 2**31 - 1
+FAR = frozenset({(LAST, LAST), (0, LAST)})
 METRICS = ("aer", "precision", "recall", "f1")
 
 Both = tuple[list[PairLinks], list[PairLinks]]
@@ -106,6 +108,7 @@ def test_reference_aer_of_giza(data: Path, part: str, symmetrized: str, publishe
 @example(([NO_LINKS] * 2, [NO_LINKS] * 2), 1)
 @example(([PairLinks(frozenset({(0, 0)}))], [NO_LINKS]), 1)
 @example(([NO_LINKS], [PairLinks(frozenset({(0, 0)}))]), 1)
+@example(([PairLinks(frozenset({(LAST, LAST), (0, 0)}), frozenset({(LAST, 0)}))] * 2, [PairLinks(FAR)] * 2), 1)
 def test_equals_the_definition_on_sets(both: Both, block: int) -> None:
     """However many pairs are counted at once, and where denominators are 0."""
     gold, system = both

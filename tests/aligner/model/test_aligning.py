@@ -52,7 +52,8 @@ def arriving(pieces: Iterable[bytes]) -> io.BufferedReader:
 def texts(sample: Path) -> list[tuple[str, str]]:
     lines = [(sample / f"test.{language}").read_text("utf-8").split("\n")[:-1] for language in ("en", "fr")]
     pairs = list(zip(*lines, strict=True))
-    return [*pairs[:9], ("", ""), *pairs[9:], ("a  house \f", "une\u00a0maison \u2028")]
+    odd = [("only", ""), ("", "seulement"), ("w" * 300, "w" * 299 + "z"), ("e\u0301 \U0001f600", "\u00e9")]
+    return [*pairs[:9], ("", ""), *pairs[9:], ("a  house \f", "une\u00a0maison \u2028"), *odd]
 
 
 @pytest.fixture
@@ -120,21 +121,15 @@ def test_every_way_of_reading_gives_the_same_lines(
 def test_formats(model: Model, texts: list[tuple[str, str]], files: tuple[Path, Path]) -> None:
     lines = {name: lines_of(align_corpus(model, open_texts(*files), name)) for name in FORMATS}
     assert {len(found) for found in lines.values()} == {len(texts)}
-    for (source, target), pharaoh, scored, packed in zip(
-        texts, lines["pharaoh"], lines["scored"], lines["jsonl"], strict=True
-    ):
-        alignment = model.align(tokens(source), tokens(target))
-        assert pharaoh == " ".join(f"{j}-{k}" for j, k in alignment)
-        links = [(link, float(score)) for link, score in (item.split(":") for item in scored.split())]
-        assert [link for link, _ in links] == pharaoh.split()
-        assert [score for _, score in links] == pytest.approx(list(alignment.scores), abs=1e-4)
-        entry = json.loads(packed)
-        assert list(entry) == ["source", "target", "links", "score"]
-        assert entry["source"] == tokens(source)
-        assert entry["target"] == tokens(target)
-        assert [(j, k) for j, k, _ in entry["links"]] == list(alignment)
-        assert [score for *_, score in entry["links"]] == [round(score, 4) for score in alignment.scores]
-        assert entry["score"] == round(alignment.score, 4)
+    assert lines["pharaoh"] == expected(model, texts)
+    for text, scored, packed in zip(texts, lines["scored"], lines["jsonl"], strict=True):
+        source, target = map(tokens, text)
+        found = model.align(source, target)
+        scores = [round(score, 4) for score in found.scores]
+        assert scored == " ".join(f"{j}-{k}:{score:.4f}" for (j, k), score in zip(found, scores, strict=True))
+        links = [[*link, score] for link, score in zip(found, scores, strict=True)]
+        entry = {"source": source, "target": target, "links": links, "score": round(found.score, 4)}
+        assert json.loads(packed) == entry
 
 
 token = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="|\n\r\t"), max_size=4)
@@ -214,16 +209,13 @@ def test_a_broken_line_is_named_and_those_before_it_are_answered(
 @pytest.mark.parametrize("at_once", [True, False])
 def test_broken_and_long_lines_are_left_empty(model: Model, at_once: bool) -> None:
     lines = [b"a house ||| la maison\n", b"broken\n", b"\xff\tx\n", b"a " * 5 + b"\tune\n", b"a\tune\n", b"a\tb\tc"]
-    told: list[str] = []
-    skipping = Skipping(4, on_broken=lambda error: told.append(str(error)))
-    found = b"".join(arriving_lines(model, arriving([b"".join(lines)] if at_once else lines), "pharaoh", (), skipping))
-    alone = b"".join(arriving_lines(model, arriving([lines[0], lines[4]]), "pharaoh")).splitlines(keepends=True)
-    assert found.splitlines(keepends=True) == [alone[0], b"\n", b"\n", b"\n", alone[1], b"\n"]
-    assert [line.split(" (")[0] for line in told] == [
-        "-:2: no ||| or tab between source and target",
-        "-:3: not valid UTF-8",
-        "-:6: more than one ||| or tab",
-    ]
+    told: list[int] = []
+    skipping = Skipping(4, on_broken=lambda error: told.append(error.line))
+    pieces = [b"".join(lines)] if at_once else lines
+    found = lines_of(arriving_lines(model, arriving(pieces), "pharaoh", (), skipping))
+    alone = lines_of(arriving_lines(model, arriving([lines[0], lines[4]]), "pharaoh"))
+    assert found == [alone[0], "", "", "", alone[1], ""]
+    assert told == [2, 3, 6]
     assert (skipping.too_long, skipping.broken) == ({("-", 4)}, {("-", 2), ("-", 3), ("-", 6)})
 
 
@@ -264,32 +256,29 @@ def test_what_comes_through_a_pipe_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_
 
 def test_links_of_another_aligner(linked: Model, sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("aligner.model.aligning.PAIRS_AT_ONCE", 5)
-    model = linked
     corpus = open_corpus(str(sample / "test"))
     links = list(corpus.links())
-    found = lines_of(align_corpus(model, corpus, "pharaoh", [LinksFile("l", iter(links))]))
     lines = [(source.decode(), target.decode()) for _, source, target in corpus.texts()]
+    pieces = [joint(lines[:10]), joint(lines[10:13]), joint(lines[13:])]
+
+    def of_file(given: list[PairLinks]) -> list[str]:
+        return lines_of(align_corpus(linked, corpus, "pharaoh", [LinksFile("l", iter(given))]))
+
+    def of_stream(given: list[PairLinks]) -> list[str]:
+        return lines_of(arriving_lines(linked, arriving(pieces), "pharaoh", [LinksFile("l", iter(given))]))
+
     expected = [
-        str(model.align(source.split(), target.split(), [pair.sure | pair.possible]))
+        str(linked.align(source.split(), target.split(), [pair.sure | pair.possible]))
         for (source, target), pair in zip(lines, links, strict=True)
     ]
-    assert found == expected
-    pieces = [joint(lines[:10]), joint(lines[10:13]), joint(lines[13:])]
-    assert lines_of(arriving_lines(model, arriving(pieces), "pharaoh", [LinksFile("l", iter(links))])) == expected
-
-    far, longer = PairLinks(frozenset({(900, 0)})), [*links, links[0]]
-    for wrong, line in (([*links[:12], far, *links[13:]], 13), (longer, len(links) + 1)):
+    assert of_file(links) == of_stream(links) == expected
+    far = PairLinks(frozenset({(900, 0)}))
+    for wrong, line in (([*links[:12], far, *links[13:]], 13), ([*links, far], len(links) + 1)):
         with pytest.raises(CorpusError) as caught:
-            list(arriving_lines(model, arriving(pieces), "pharaoh", [LinksFile("l", iter(wrong))]))
+            of_stream(wrong)
         assert (caught.value.path, caught.value.line) == ("l", line)
-
-    def short() -> Iterator[PairLinks]:
-        return iter(links[:12])
-
-    for ending in (
-        lambda: list(align_corpus(model, corpus, "pharaoh", [LinksFile("l", short())])),
-        lambda: list(arriving_lines(model, arriving(pieces), "pharaoh", [LinksFile("l", short())])),
-        lambda: list(align_corpus(model, corpus, "pharaoh")),
-    ):
-        with pytest.raises(AlignerError, match=r"links end here|files of other"):
-            ending()
+    for way in (of_file, of_stream):
+        with pytest.raises(CorpusError, match="links end here"):
+            way(links[:12])
+    with pytest.raises(AlignerError, match="files of other"):
+        list(align_corpus(linked, corpus, "pharaoh"))

@@ -112,15 +112,6 @@ def test_the_offset_asks_for_links(text: Bitext, model: Model) -> None:
     assert sizes[0] < sizes[-1]
 
 
-def test_batches_and_files_do_not_matter(text: Bitext, model: Model, tmp_path: Path) -> None:
-    whole = alignments(model, text)
-    assert whole == list(model.align_bitext(text))
-    model.save(tmp_path / "saved.model")
-    assert alignments(aligner.load(tmp_path / "saved.model"), text) == whole
-    pair = text[3]
-    assert model.align(pair.source_words, pair.target_words) == whole[3]
-
-
 def test_an_update_adds_a_corpus(sample: Path, text: Bitext, tmp_path: Path) -> None:
     lines = {side: (sample / f"train.{side}").read_text("utf-8").splitlines(keepends=True) for side in ("en", "fr")}
     for name, part in (("first", slice(0, 90)), ("second", slice(90, None))):

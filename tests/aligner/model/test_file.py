@@ -7,25 +7,19 @@ import json
 import os
 import random
 import re
-import subprocess
-import sys
 import tracemalloc
 import zipfile
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import aligner
-from aligner.errors import AlignerError
 from aligner.model.file import FORMAT_VERSION, ModelError, is_model, read_model, write_model
 from aligner.model.model import Model
-from tests.model_files import mutated, rewrite, wrapped
+from tests.model_files import rewrite, wrapped
 
 HEADER = {"text": "é \u2028 \U0001f600", "number": 0.1, "nothing": None, "nested": {"list": [1, True, {}]}}
 ARRAYS: dict[str, np.ndarray] = {
@@ -68,72 +62,37 @@ def test_round_trip(file: Path) -> None:
     header, arrays = read_model(file)
     assert header == HEADER
     assert list(arrays) == list(ARRAYS)
-    for name, array in arrays.items():
-        assert same_bits(ARRAYS[name], array), name
-        assert array.dtype == ARRAYS[name].dtype.newbyteorder("=")
-        assert array.flags.carray, "as arrays of a training: kernels are compiled for one kind"
+    with np.load(file) as others:  # as any program reads it
+        for name, array in arrays.items():
+            assert same_bits(ARRAYS[name], array), name
+            assert same_bits(ARRAYS[name], others[name]), name
+            assert array.dtype == ARRAYS[name].dtype.newbyteorder("=")
+            assert array.flags.carray, "as arrays of a training: kernels are compiled for one kind"
     assert packed(header, arrays) == packed(), "equal content, equal bytes"
     file.write_bytes(packed({}, {}))
     assert read_model(file) == ({}, {}), "nothing but a header"
 
 
-def test_others_can_read_it(file: Path) -> None:
-    file.write_bytes(packed())
-    with np.load(file) as found:
-        assert all(same_bits(array, found[name]) for name, array in ARRAYS.items())
-
-
-@settings(max_examples=50)
-@given(
-    st.dictionaries(
-        st.text("ab._", max_size=5),
-        st.tuples(st.sampled_from(["<f4", "<f8", "<i4", "<i8", "|u1"]), st.lists(st.integers(0, 4), max_size=3)),
-        max_size=5,
-    )
-)
-def test_any_shapes(tmp_path_factory: pytest.TempPathFactory, shapes: dict[str, tuple[str, list[int]]]) -> None:
-    rng = np.random.default_rng(1)
-    arrays = {name: rng.integers(0, 100, shape).astype(dtype) for name, (dtype, shape) in shapes.items()}
-    file = tmp_path_factory.mktemp("any") / "file"
-    file.write_bytes(packed({}, arrays))
-    found = read_model(file)[1]
-    assert list(found) == list(arrays)
-    assert all(same_bits(arrays[name], found[name]) for name in arrays)
-
-
 def test_cut_off_anywhere(file: Path, real: bytes) -> None:
     rng = random.Random(0)
-    places = {*range(min(4096, len(real))), *rng.sample(range(len(real)), 50), *range(len(real) - 100, len(real))}
+    places = {*range(200), *rng.sample(range(len(real)), 50), *range(len(real) - 100, len(real))}
     file.write_bytes(real)
-    read_model(file)
     for place in sorted(places, reverse=True):
         os.truncate(file, place)
-        with pytest.raises(ModelError, match=r"cut off" if place > 99 else "cut off|empty|not a model"):
+        with pytest.raises(ModelError, match="cut off" if place > 99 else "cut off|empty|not a model"):
             read_model(file)
 
 
-def test_a_changed_byte_anywhere_is_found_or_does_nothing(file: Path, real: bytes) -> None:
-    rng = random.Random(1)
-    small = packed({}, {"a": np.ones(3, np.uint8), "b": np.zeros(0, np.int32), "c": np.ones((), np.float64)})
-    for content, places in ((real, rng.sample(range(len(real)), 100)), (small, range(len(small)))):
-        ends = []
-        for place in places:
-            changed = content[:place] + bytes([content[place] ^ (1 << rng.randrange(8))]) + content[place + 1 :]
-            file.write_bytes(changed)
-            with suppress(ModelError):
-                ends.append(packed(*read_model(file)))
-        assert {*ends} <= {content}
-        assert len(ends) < len(places) / 2, "of dates and the like"
-
-
-@settings(max_examples=100)
-@given(st.binary(max_size=200), st.sampled_from([0, 4, 42, 90, 250]))
-def test_random_bytes(tmp_path_factory: pytest.TempPathFactory, content: bytes, start: int) -> None:
-    file = tmp_path_factory.mktemp("random") / "file"
-    file.write_bytes(packed()[:start] + content)
-    for read in (read_model, aligner.load):
-        with pytest.raises(ModelError):
-            read(file)
+def test_a_changed_byte_anywhere_is_found_or_does_nothing(file: Path) -> None:
+    """For those of a whole model see the campaign."""
+    content, found = packed({}, {"a": np.ones(3, np.uint8), "b": np.zeros(0, np.int32)}), 0
+    for place in range(len(content)):
+        file.write_bytes(content[:place] + bytes([content[place] ^ (1 << place % 8)]) + content[place + 1 :])
+        try:
+            assert packed(*read_model(file)) == content
+        except ModelError:
+            found += 1
+    assert found > len(content) / 2, "the others are dates and the like"
 
 
 def archive(members: Mapping[str, bytes], kind: int = zipfile.ZIP_STORED, claimed: int | None = None) -> bytes:
@@ -147,65 +106,50 @@ def archive(members: Mapping[str, bytes], kind: int = zipfile.ZIP_STORED, claime
     return buffer.getvalue()
 
 
-def npy(content: bytes = bytes(8)) -> bytes:
-    """An array of bytes as NumPy writes it."""
-    buffer = io.BytesIO()
-    np.save(buffer, np.frombuffer(content, np.uint8))
-    return buffer.getvalue()
-
-
-def about(**table: Any) -> dict[str, bytes]:
-    """The header of a file.  table: dtype and shape of its arrays."""
-    return {"aligner.json": json.dumps({"format": FORMAT_VERSION, "arrays": table}).encode()}
-
-
-SOUND = {**about(a=("<i4", [2])), "a.npy": npy()}
-ZEROS = {**about(a=("|u1", [1 << 26])), "a.npy": npy(bytes(1 << 26))}
+def about(entry: Any = ("<i4", [2]), content: bytes = bytes(8)) -> dict[str, bytes]:
+    """The header of a file and its array, a, by its dtype and shape, and as NumPy writes it."""
+    np.save(buffer := io.BytesIO(), np.frombuffer(content, np.uint8))
+    header = json.dumps({"format": FORMAT_VERSION, "arrays": {"a": entry}}).encode()
+    return {"aligner.json": header, "a.npy": buffer.getvalue()}
 
 
 @pytest.mark.parametrize(
     "content",
     [
-        *(archive({**about(a=entry), "a.npy": npy()}) for entry in (
-            None, 7, ["<i4"], ["<i4", [2], 1], ["|O", [1]], ["<U1", [2]], [">i4", [2]], [["<i4"], [2]], ["<i4", 2],
-            ["<i4", [-2]], ["<i4", [-1, -2]], ["<i4", [2**40]], ["<i4", [2**80]],
-            ["<i4", [0, 2**80]], ["<i4", [2.0]], ["<i4", ["2"]],
+        *(archive(about(entry)) for entry in (
+            None, ["<i4"], ["<i4", [2], 1], ["|O", [1]], [">i4", [2]], ["<i4", 2], ["<i4", [-1, -2]],
+            ["<i4", [2**80]], ["<i4", [0, 2**80]], ["<i4", ["2"]],
         )),
         *(archive({"aligner.json": header}) for header in (
-            b"", b"\xff", b"[]", b"7", b"{}", b"[" * 100_000, b'{"a":' * 100_000,
-            b'{"format": 5}', b'{"format": 5, "arrays": 5}', b'{"format": 5, "arrays": ["a"]}',
+            b"", b"\xff", b"[]", b"{}", b"[" * 100_000, b'{"format": 5}', b'{"format": 5, "arrays": ["a"]}',
         )),
-        *(archive(ZEROS, kind) for kind in (zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)),
-        archive({"aligner.json": b" " * (1 << 26)}, zipfile.ZIP_DEFLATED),
-        archive({**about(a=("|u1", [1 << 35])), "a.npy": npy()}, claimed=(1 << 35) + 128),
-        archive({"aligner.json": b"{}"}, claimed=1 << 35), archive(about(a=("<i4", [2]))), archive({**SOUND, "b": b""}),
-        archive({**SOUND, "a.npy": b""}),
+        archive(about(("|u1", [1 << 26]), bytes(1 << 26)), zipfile.ZIP_DEFLATED),
+        archive({"aligner.json": b" " * (1 << 26)}, zipfile.ZIP_DEFLATED), archive(about(), zipfile.ZIP_DEFLATED),
+        archive(about(("|u1", [1 << 35])), claimed=(1 << 35) + 128), archive({"aligner.json": b"{}"}, claimed=1 << 35),
+        archive({**about(), "b": b""}), archive({**about(), "a.npy": b""}),
     ],
 )  # fmt: skip
 def test_archives_that_no_training_writes(file: Path, content: bytes) -> None:
     file.write_bytes(content)
     tracemalloc.start()
     try:
-        refused(file)
+        with pytest.raises(ModelError, match="damaged|another format"):
+            read_model(file)
         assert tracemalloc.get_traced_memory()[1] < 1 << 24
     finally:
         tracemalloc.stop()
-    file.write_bytes(archive(SOUND))
+    file.write_bytes(archive(about()))
     assert read_model(file)[1]["a"].tolist() == [0, 0], "the nonsense is near to sense"
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "empty"),
-        (b"A line of text.\n", "not a model file"),
-        (b"\x80\x04\x95pickle", "not a model file"),
-        (archive({"a.npy": npy()}), "not a model file"),
-        (archive({"aligner.json": json.dumps({"format": FORMAT_VERSION + 1}).encode()}), "another format"),
-        (archive({"aligner.json": b'{"format": "x"}'}), "another format"),
+        (b"", "empty"), (b"A line of text.\n", "not a model file"), (b"\x80\x04\x95pickle", "not a model file"),
+        (archive({"a.npy": b"x"}), "not a model file"), (archive({"aligner.json": b'{"format": 6}'}), "another format"),
         (b"ALIGNER\x1a\x04\0\0\0 and more", "another format"),
     ],
-)
+)  # fmt: skip
 def test_other_files(file: Path, content: bytes, message: str) -> None:
     file.write_bytes(content)
     with pytest.raises(ModelError, match=message) as error:
@@ -216,12 +160,9 @@ def test_other_files(file: Path, content: bytes, message: str) -> None:
 
 
 def test_no_file_at_all(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="no such file"):
-        read_model(tmp_path / "none")
-    with pytest.raises(ModelError, match="directory"):
-        read_model(tmp_path)
-    with pytest.raises(ModelError):
-        read_model(os.devnull)
+    for path, what in ((tmp_path / "none", "no such file"), (tmp_path, "directory"), (os.devnull, "empty|not a model")):
+        with pytest.raises(ModelError, match=what):
+            read_model(path)
 
 
 @pytest.fixture(scope="module")
@@ -231,64 +172,40 @@ def sound(model: Model, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def refused(path: Path) -> None:
-    with pytest.raises(ModelError, match=f"^{re.escape(str(path))}: .+$") as error:
+def refused(path: Path, what: str = "") -> None:
+    """In one line, printable, whatever is in it."""
+    with pytest.raises(ModelError, match=f"^{re.escape(str(path))}: .*{what}") as error:
         aligner.load(path)
-    assert len(str(error.value).splitlines()) == 1
+    assert str(error.value).isprintable()
 
 
 @pytest.mark.slow
-def test_any_array_may_be_anything(sound: Path, tmp_path: Path) -> None:
-    rng, pairs = random.Random(32), [("the house .".split(), "la maison .".split()), (["a"], [])]
-    _, arrays = read_model(sound)
-    ends = dict.fromkeys(("refused", "aligned"), 0)
-    for _ in range(100):
-        path = rewrite(sound, tmp_path / "b.model", mutated(arrays, rng))
-        try:
-            model = aligner.load(path)
-        except ModelError:
-            refused(path)
-            ends["refused"] += 1
-            continue
-        with suppress(AlignerError):
-            assert len(list(model.align_many(pairs))) == 2
-            ends["aligned"] += 1
-    assert ends["refused"] > 50
-    assert ends["aligned"] > 3
-
-
-@pytest.mark.slow
-def test_every_array_has_its_dtype_and_rank(sound: Path, tmp_path: Path) -> None:
+def test_every_array_has_its_dtype_rank_and_size(sound: Path, tmp_path: Path) -> None:
     _, arrays = read_model(sound)
     for place, (name, array) in enumerate(arrays.items()):
         cast = array.astype("float32" if array.dtype == np.float64 else "float64")
         refused(rewrite(sound, tmp_path / "b.model", {name: cast if place % 2 else array[..., None]}))
+    for name in ("weights", "cooccurrence.targets", "source_words.letters", "target_words.flags"):
+        refused(rewrite(sound, tmp_path / "b.model", {name: arrays[name][:-1]}))
     refused(rewrite(sound, tmp_path / "b.model", {"cooccurrence.more": np.zeros(3)}))
+    with (tmp_path / "b.model").open("wb") as stream:
+        write_model(stream, read_model(sound)[0], {name: arrays[name] for name in arrays if name != "weights"})
+    refused(tmp_path / "b.model")
 
 
-def test_offsets_whose_differences_wrap_round(sound: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("far", [1000, 2**40])
+def test_offsets_whose_differences_wrap_round(sound: Path, tmp_path: Path, far: int) -> None:
     _, arrays = read_model(sound)
     for name in (name for name in arrays if name.endswith("offsets")):
-        far = wrapped(arrays[name], len(arrays[name]) + 1000)
-        assert (np.diff(far) >= 0).all()
-        refused(rewrite(sound, tmp_path / "b.model", {name: far}))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["translation.lexicons.words.row_offsets", "cooccurrence.row_offsets"])
-def test_no_command_follows_such_offsets(sound: Path, tmp_path: Path, name: str) -> None:
-    _, arrays = read_model(sound)
-    path = rewrite(sound, tmp_path / "b.model", {name: wrapped(arrays[name], 2**40)})
-    command = [sys.executable, "-m", "aligner", "lexicon", str(path), "-o", str(tmp_path / "out"), "-q"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (done.returncode, len(done.stderr.splitlines())) == (1, 1), done.stderr
+        offsets = wrapped(arrays[name], len(arrays[name]) + far)
+        assert (np.diff(offsets) >= 0).all()
+        refused(rewrite(sound, tmp_path / "b.model", {name: offsets}))
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 @pytest.mark.parametrize("name", ["weights", "translation.tables.words.0.cells", "translation.settings"])
 def test_numbers_that_no_training_gives(sound: Path, tmp_path: Path, name: str, value: float) -> None:
-    _, arrays = read_model(sound)
-    array = arrays[name].copy()
+    array = read_model(sound)[1][name].copy()
     array.reshape(-1)[1] = value
     refused(rewrite(sound, tmp_path / "b.model", {name: array}))
 
@@ -297,9 +214,27 @@ def test_numbers_that_no_training_gives(sound: Path, tmp_path: Path, name: str, 
     "header",
     [
         {"record": [1]}, {"record": {"updates": 5}}, {"record": None}, {"languages": 7}, {"normalizers": [5, 6]},
-        {"rewards": [[10**400], []]}, {"calibration": {"scores": [1], "log_odds": None}},
-        {"families": {"bias": 1}}, {"families": ["no\nsuch\x1b"]}, {"links": 3},
+        {"rewards": [[10**400], []]}, {"families": {"bias": 1}}, {"families": ["no\nsuch\x1b"]}, {"links": 3},
     ],
 )  # fmt: skip
 def test_headers_that_no_training_writes(sound: Path, tmp_path: Path, header: dict[str, Any]) -> None:
     refused(rewrite(sound, tmp_path / "b.model", **header))
+
+
+CURVE = {"thresholds": [2.0, 1.0], "losses": [0.0, 1.0], "kept": [0.5, 1.0], "pairs": 0}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"families": ["bias", "later invention"]}, {"families": ["bias"]}, {"families": None},
+        {"words": [["the"], []]}, {"words": [[], [], []]}, {"words": None}, {"feature_names": ["other"]},
+        {"normalizers": [{}]}, {"normalizers": [{"casefold": True, "later": 1}, {}]},
+        {"normalizers": [{"stem": "klingon"}, {}]}, {"languages": []}, {"candidates": "later"}, {"risk": CURVE},
+        {"calibration": {}}, {"calibration": {"scores": [1.0], "log_odds": []}}, {"calibration": [1]},
+        {"calibration": {"scores": ["x"], "log_odds": [1.0]}}, {"calibration": {"scores": [1], "log_odds": None}},
+    ],
+)  # fmt: skip
+def test_models_of_other_versions(sound: Path, tmp_path: Path, change: dict[str, Any]) -> None:
+    path = rewrite(sound, tmp_path / "b.model", **change, version="9.9")
+    refused(path, r"of version 9\.9, holds what .*train the model again")

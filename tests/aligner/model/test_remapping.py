@@ -14,6 +14,7 @@ from commands import write
 
 from aligner.model.decoding import Alignments
 from aligner.model.remapping import Retokenized
+from corpora.corpus import TextLine
 from corpora.errors import CorpusError
 from corpora.links import Links
 from corpora.normalize import PLAIN
@@ -47,24 +48,15 @@ def by_characters(tokens: list[str], others: list[str]) -> list[list[int]]:
     return [[i for i, other in enumerate(numbers[1]) if other & token] for token in numbers[0]]
 
 
-@pytest.mark.slow
-def test_ten_thousand_tokenisations() -> None:
+def test_any_tokenisations() -> None:
     rng = np.random.default_rng(0)
-    lost = 0
-    for _ in range(10_000):
+    for _ in range(3000):
         ours = words(rng)
-        text = "".join(ours)
-        fine, other = [piece for word in ours for piece in cut(rng, word, 0.4)], cut(rng, text, 0.4)
+        fine, other = [piece for word in ours for piece in cut(rng, word, 0.4)], cut(rng, "".join(ours), 0.4)
         for tokens, others in ((ours, other), (other, fine), (fine, ours)):
             found = shared(*compare(tokens, others))
             assert found == by_characters(tokens, others)
-            assert len(found) == len(tokens)
-            assert all(0 <= i < len(others) for token in found for i in token)
-            assert all(bool(visible(token)) == bool(places) for token, places in zip(tokens, found, strict=True))
-        there, back = shared(*compare(ours, fine)), shared(*compare(fine, ours))
-        assert all({j for i in pieces for j in back[i]} <= {word} for word, pieces in enumerate(there))
-        lost += sum(not pieces for pieces in there)
-    assert lost < 500, "words that nobody can see"
+            assert [bool(places) for places in found] == [bool(visible(token)) for token in tokens]
 
 
 @pytest.mark.parametrize(
@@ -74,12 +66,31 @@ def test_ten_thousand_tokenisations() -> None:
         ("a b c", "▁a ▁ b ▁c", [[0], [2], [3]]),  # a mark that is a token of its own
         ("ﬁne … Ａ", "▁fin e ▁.. . ▁A", [[0, 1], [2, 3], [4]]),  # NFKC, as SentencePiece does
         ("caf\u00e9 s", "▁cafe \u0301s", [[0, 1], [1]]),
-        ("a b c d", "abcd", [[0], [0], [0], [0]]),
         ("\u200b a", "a", [[], [0]]),
+        # What looks like marks.
+        ("a@@ ##b ￭ &amp;", "a@@ ##b ￭ &amp;", [[0], [1], [2], [3]]),  # the text has them
+        ("a@@ b", "a@@ @@ b", [[0, 1], [2]]),
+        ("####x y", "# ### ### ### ##x y", [[0, 1, 2, 3, 4], [5]]),
+        ("grand-mère", "grand @-@ mère", [[0, 1, 2]]),
+        ("A ｟ent：1｠ B", "｟mrk_case_modifier_C｠ a ｟ent：1｠ ｟mrk_begin_case_region_U｠ b", [[1], [2], [4]]),
+        ("R&D 'x'", "R &amp; D &#39;@@ x@@ &apos;", [[0, 1, 2], [3, 4, 5]]),
+        ("<0xE2> x", "<0xE2> x", [[0], [1]]),
     ],
 )
 def test_how_tokenisers_write(tokens: str, others: str, places: list[list[int]]) -> None:
     assert shared(*compare(tokens.split(" "), others.split(" "))) == places
+
+
+@pytest.mark.parametrize(
+    ("tokens", "others", "what"),
+    [
+        (["a", "bcdx"], ["abc", "de"], "'e' in place of"), (["a", "b"], ["a"], "'' in place of 'b'"),
+        (["abc", "dxz"], ["a@@", "bc", "d@@", "yz"], "'yz' in place of 'xz'"),  # behind the marks
+    ],
+)  # fmt: skip
+def test_another_text_is_refused(tokens: list[str], others: list[str], what: str) -> None:
+    with pytest.raises(ValueError, match=what):
+        compare(tokens, others)
 
 
 Piece = tuple[str, set[int]]  # and of which characters of the sentence
@@ -190,91 +201,54 @@ def test_marks_of_tokenisers(scheme: str, letters: str) -> None:
         assert shared(*compare(text, [piece for piece, _ in found])) == expected, (text, found)
 
 
-@pytest.mark.parametrize(
-    ("tokens", "others", "places"),
-    [
-        ("a@@ ##b ￭ &amp;", "a@@ ##b ￭ &amp;", [[0], [1], [2], [3]]),  # the text has them
-        ("a@@ b", "a@@ @@ b", [[0, 1], [2]]),
-        ("####x y", "# ### ### ### ##x y", [[0, 1, 2, 3, 4], [5]]),
-        ("grand-mère", "grand @-@ mère", [[0, 1, 2]]),
-        ("A ｟ent：1｠ B", "｟mrk_case_modifier_C｠ a ｟ent：1｠ ｟mrk_begin_case_region_U｠ b", [[1], [2], [4]]),
-        ("R&D 'x'", "R &amp; D &#39;@@ x@@ &apos;", [[0, 1, 2], [3, 4, 5]]),
-        ("<0xE2> x", "<0xE2> x", [[0], [1]]),
-    ],
-)
-def test_what_looks_like_marks(tokens: str, others: str, places: list[list[int]]) -> None:
-    assert shared(*compare(tokens.split(" "), others.split(" "))) == places
-
-
-def test_the_first_difference_is_behind_the_marks() -> None:
-    with pytest.raises(ValueError, match="'yz' in place of 'xz'"):
-        compare(["abc", "dxz"], ["a@@", "bc", "d@@", "yz"])
-
-
-def test_another_text_is_refused() -> None:
-    with pytest.raises(ValueError, match="'e' in place of"):
-        compare(["a", "bcdx"], ["abc", "de"])
-    with pytest.raises(ValueError, match="'' in place of 'b'"):
-        compare(["a", "b"], ["a"])
-
-
 class Desk:
     """A text of n pairs, each side in our words and in other tokens, and random links of the words."""
 
-    def __init__(self, folder: Path, n: int = 40, seed: int = 0) -> None:
-        rng = np.random.default_rng(seed)
-        self.folder = folder
+    def __init__(self, folder: Path, n: int = 40) -> None:
+        rng = np.random.default_rng(0)
         self.ours = [[words(rng) for _ in range(n)] for _ in range(2)]
         self.others = [[cut(rng, "".join(line), 0.3) for line in side] for side in self.ours]
-        self.files = [
-            write(folder / name, *map(" ".join, side))
-            for name, side in zip(("a.en", "a.fr", "b.en", "b.fr"), [*self.ours, *self.others], strict=True)
-        ]
+        sides = zip(("a.en", "a.fr", "b.en", "b.fr"), [*self.ours, *self.others], strict=True)
+        self.files = [write(folder / name, *map(" ".join, side)) for name, side in sides]
+        self.text, self.other = open_texts(*self.files[:2]), open_texts(*self.files[2:])
         shapes = np.array([[len(line) for line in pair] for pair in zip(*self.ours, strict=True)])
-        links = [{(j, k) for j in range(J) for k in range(K) if rng.random() < 0.3} for J, K in shapes.tolist()]
-        packed = Links.from_sets(links)
-        self.found = Alignments.of(packed, rng.random(len(packed.source)), shapes)
+        links = Links.from_sets(
+            [(j, k) for j in range(J) for k in range(K) if rng.random() < 0.3] for J, K in shapes.tolist()
+        )
+        self.found = Alignments.of(links, rng.random(len(links.source)), shapes)
 
-    def remapped(self, check: bool = True) -> list[tuple[tuple[int, bytes, bytes], Alignments]]:
-        corpus, other = open_texts(*self.files[:2]), open_texts(*self.files[2:])
-        remap = Retokenized(corpus, PLAIN, other)
+    def remapped(self, check: bool = True) -> tuple[list[TextLine], Alignments]:
+        """In two parts."""
+        remap, texts = Retokenized(self.text, PLAIN, self.other), list(self.text.texts())
         if check:
             remap.check()
-        texts = list(corpus.texts())
-        parts = [(texts[:7], self.part(0, 7)), (texts[7:], self.part(7, len(texts)))]
+        parts = []
+        for first, last in ((0, 7), (7, len(texts))):
+            links = self.found.links.part(first, last)
+            parts.append((texts[first:last], Alignments.of(links, links.known_scores, self.found.shapes[first:last])))
         found = list(remap.remapped(iter(parts)))
-        lines = [line for texts, _ in found for line in texts]
-        return list(zip(lines, [Alignments.join([one for _, one in found])] * len(lines), strict=True))
-
-    def part(self, first: int, last: int) -> Alignments:
-        links = self.found.links.part(first, last)
-        return Alignments.of(links, links.known_scores, self.found.shapes[first:last])
+        return [line for lines, _ in found for line in lines], Alignments.join([part for _, part in found])
 
 
 def test_links_are_those_of_shared_characters(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
-    lines = desk.remapped()
-    found = lines[0][1]
-    assert [line for line, _ in lines] == list(open_texts(*desk.files[2:]).texts())
+    lines, found = desk.remapped()
+    assert lines == list(desk.other.texts())
     for pair, alignment in enumerate(found):
-        source, target = (
-            by_characters(ours[pair], other[pair]) for ours, other in zip(desk.ours, desk.others, strict=True)
-        )
+        source, target = (by_characters(a[pair], b[pair]) for a, b in zip(desk.ours, desk.others, strict=True))
         expected: dict[tuple[int, int], float] = {}
         for (j, k), score in zip(desk.found[pair].links, desk.found[pair].scores, strict=True):
             for link in ((a, b) for a in source[j] for b in target[k]):
                 expected[link] = max(score, expected.get(link, 0.0))
-        assert dict(zip(alignment.links, alignment.scores, strict=True)) == expected
-        assert list(alignment.links) == sorted(expected)
+        assert list(zip(alignment.links, alignment.scores, strict=True)) == sorted(expected.items())
         assert found.shapes[pair].tolist() == [len(side[pair]) for side in desk.others]
 
 
 def test_a_pair_that_was_left_empty_stays_empty(tmp_path: Path) -> None:
     desk = Desk(tmp_path, n=3)
-    corpus = open_texts(*desk.files[:2])
     empty = Alignments.of(Links.from_sets([[]] * 3), np.empty(0), np.zeros((3, 2), np.int64))
     texts = [(number, b"", b"") for number in (1, 2, 3)]
-    ((lines, found),) = Retokenized(corpus, PLAIN, open_texts(*desk.files[2:])).remapped([(texts, empty)])
+    ((lines, found),) = Retokenized(desk.text, PLAIN, desk.other).remapped([(texts, empty)])
     assert lines == texts
     assert found.shapes.tolist() == [[0, 0]] * 3
 
@@ -294,9 +268,9 @@ def test_a_mismatch_names_the_line(tmp_path: Path, side: int, check: bool) -> No
         with pytest.raises(CorpusError, match=what) as caught:
             desk.remapped(check)
         assert caught.value.line == line
+    write(path, *lines)
     for file in desk.files[2:]:
-        write(file, *file.read_text("utf-8").splitlines()[:9], *[""] * (9 - len(lines)), "a")
-    write(path, *lines, "a")
+        write(file, *file.read_text("utf-8").splitlines(), "a")
     with pytest.raises(CorpusError, match="goes on, but the text has ended") as caught:
         desk.remapped(check)
     assert (caught.value.line, caught.value.path) == (10, str(desk.files[2]))

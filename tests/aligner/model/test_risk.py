@@ -18,7 +18,6 @@ from aligner.errors import AlignerError, SettingError
 from aligner.evaluation.comparison import evaluate
 from aligner.model.calibration import judged
 from aligner.model.default import default_model, with_links
-from aligner.model.file import ModelError, read_model, write_model
 from aligner.model.model import Model
 from aligner.model.risk import WIDER, RiskCurve
 from aligner.training.inputs import LabelledPairs, read_labelled
@@ -73,9 +72,7 @@ def test_the_threshold_is_the_loosest_that_keeps_the_risk(pairs: int, seed: int,
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("risk", [0.02, 0.05, 0.1])
-@pytest.mark.parametrize("labels", [25, 50, 100])
-@pytest.mark.parametrize("hardness", [0.7, 2.0])
+@pytest.mark.parametrize(("risk", "labels", "hardness"), [(0.02, 100, 0.7), (0.05, 25, 2.0), (0.1, 50, 0.7)])
 def test_the_risk_of_further_pairs_is_at_most_what_was_asked(risk: float, labels: int, hardness: float) -> None:
     """Mean over calibrations, those that are refused among them, within three standard errors."""
     rng = np.random.default_rng([labels, round(100 * risk), round(10 * hardness)])
@@ -139,28 +136,20 @@ def test_links_of_a_risk_are_those_of_more_links_above_a_threshold(measured: Mod
     assert mean <= 0.04
 
 
-def test_a_model_keeps_its_risks_until_text_is_added(measured: Model, sample: Path, tmp_path: Path) -> None:
-    measured.save(tmp_path / "M")
+def test_a_model_keeps_its_risks_until_text_is_added(
+    measured: Model, labelled: LabelledPairs, sample: Path, tmp_path: Path
+) -> None:
+    careful = measured.with_risk(0.04)
+    careful.save(tmp_path / "M")
     loaded = aligner.load(tmp_path / "M")
     assert loaded.risk == measured.risk
     assert loaded.info()["risk_pairs"] == 64
     assert [*loaded.info()["risk"]] == ["0.02", "0.05", "0.1"]
-    updated = aligner.update_model(loaded, [sample / "test.en", sample / "test.fr"])
-    assert updated.risk is None
-    header, arrays = read_model(tmp_path / "M")
-    with (tmp_path / "broken").open("wb") as file:
-        write_model(file, header | {"risk": header["risk"] | {"pairs": 0}}, arrays)
-    with pytest.raises(ModelError, match="risk curve"):
-        aligner.load(tmp_path / "broken")
-
-
-def test_links_of_a_risk_are_the_same_from_a_file(measured: Model, labelled: LabelledPairs, tmp_path: Path) -> None:
-    careful = measured.with_risk(0.04)
-    careful.save(tmp_path / "M")
-    again = aligner.load(tmp_path / "M")
-    assert again.align_bitext(labelled.bitext).links == careful.align_bitext(labelled.bitext).links
-    shifted = again.with_offset(0.5).align_bitext(labelled.bitext).links
-    assert replace(shifted, scores=None) == replace(careful.align_bitext(labelled.bitext).links, scores=None)
+    links = careful.align_bitext(labelled.bitext).links
+    assert loaded.align_bitext(labelled.bitext).links == links
+    shifted = loaded.with_offset(0.5).align_bitext(labelled.bitext).links
+    assert replace(shifted, scores=None) == replace(links, scores=None)
+    assert aligner.update_model(loaded, [sample / "test.en", sample / "test.fr"]).risk is None
 
 
 def test_what_was_measured_holds_for_these_scores_alone(measured: Model) -> None:
@@ -172,15 +161,12 @@ def test_what_was_measured_holds_for_these_scores_alone(measured: Model) -> None
     assert measured.with_candidates("all").risk is None
 
 
-def test_a_model_without_labels_knows_of_no_risk(model: Model) -> None:
+def test_a_model_without_labels_knows_of_no_risk(model: Model, sample: Path) -> None:
     with pytest.raises(AlignerError, match="no labelled pairs have said"):
         model.with_risk(0.05)
     for risk in (0.0, 1.0, -1.0, float("nan")):
         with pytest.raises(SettingError, match="give a share of wrong links like"):
             model.with_risk(risk)
-
-
-def test_pairs_that_have_taught_the_weights_do_not_measure_them(model: Model, sample: Path) -> None:
     taught = read_labelled([open_corpus(sample / "train")], model.normalizers)
     with pytest.raises(SettingError, match=r"there are no .* 313 of 313 labelled pairs have taught"):
         measure_risk(model, taught)
@@ -235,32 +221,22 @@ def test_lines_in_a_row_are_warned_of(tmp_path: Path, recwarn: pytest.WarningsRe
 def test_the_commands(model: Model, sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     model.save("M")
-    text = sample / "test.en", sample / "test.fr"
+    align, gold = ["align", sample / "test.en", sample / "test.fr"], sample / "test.wa"
     told = run("calibrate", "M", sample / "test", "-o", "N").stderr
     assert re.search(r"risk 0\.05: \d+ % of the links\nrisk 0\.1: \d+ % of the links", told)
     shown = run("info", "N").stdout
-    assert re.search(
-        r"^risk pairs +64\nrisk +0\.02: \d+ % of the links, 0\.05: \d+ % of the links, 0", shown, re.MULTILINE
-    )
+    assert re.search(r"(?m)^risk pairs +64\nrisk +0\.02: \d+ % of the links, 0\.05: \d+ % of the links, 0", shown)
     assert "file exists" in refused("calibrate", "nowhere", sample / "test", "-o", "N", "-q")
     assert "M: is read here" in refused("calibrate", "M", sample / "test", "-o", "M", "--force", "-q")
-    run("align", *text, "-m", "N", "--risk", "0.04", "-o", "careful", "-q")
-    table = run("evaluate", sample / "test.wa", "careful", "--risk", "0.04", "-q").stdout
+    run(*align, "-m", "N", "--risk", "0.04", "-o", "careful", "-q")
+    table = run("evaluate", gold, "careful", "--risk", "0.04", "-q").stdout
     assert re.search(r"^careful +\d\.\d\d +\[.*\] +4\.00 +yes$", table, re.MULTILINE)
-    assert (
-        "has no effect in JSON"
-        in run("evaluate", sample / "test.wa", "careful", "--format", "json", "--risk", "0.1", code=2).stderr
-    )
-    assert "M: no labelled pairs have said which" in refused(
-        "align", *text, "-m", "M", "--risk", "0.04", "-q", "-o", "x"
-    )
-    assert (
-        "needs at least 99 labelled pairs"
-        in run("align", *text, "-m", "N", "--risk", "0.01", "-q", "-o", "x", code=2).stderr
-    )
+    assert "M: no labelled pairs have said which" in refused(*align, "-m", "M", "--risk", "0.04", "-q", "-o", "x")
+    for command, what in (
+        (["evaluate", gold, "careful", "--format", "json", "--risk", "0.1"], "has no effect in JSON"),
+        ([*align, "-m", "N", "--risk", "0.01", "-q", "-o", "x"], "needs at least 99 labelled pairs"),
+        ([*align, "--risk", "0.04"], "--risk"),
+        ([*align, "-m", "N", "--risk", "0.04", "--offset", "1"], "which decides how many links"),
+    ):
+        assert what in run(*command, code=2).stderr
     assert not Path("x").exists()
-    assert "--risk" in run("align", *text, "--risk", "0.04", code=2).stderr
-    assert (
-        "which decides how many links"
-        in run("align", *text, "-m", "N", "--risk", "0.04", "--offset", "1", code=2).stderr
-    )

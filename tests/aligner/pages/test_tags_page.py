@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from commands import run, write
-from reports import assert_accessible, load_axe
 
 pytestmark = pytest.mark.slow
 
@@ -88,13 +87,3 @@ def test_nothing_unsure(visit: Any, tmp_path: Path) -> None:
     page = visit(page_of(tmp_path, "<b>a</b>", "A", "0-0"))
     assert page.locator(".about").first.inner_text().startswith("0 tags")
     assert page.locator("#tag").is_hidden()
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_on_a_phone_nothing_is_cut_and_axe_finds_nothing(visit: Any, folder: Path, scheme: str) -> None:
-    page = visit(folder / "u.html", color_scheme=scheme, viewport={"width": 360, "height": 740})
-    assert page.evaluate("document.documentElement.scrollWidth") <= 360
-    load_axe(page)
-    assert_accessible(page)
-    page.keyboard.press("?")
-    assert page.locator("dialog").is_visible()

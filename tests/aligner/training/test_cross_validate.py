@@ -123,18 +123,6 @@ def test_held_out_links_are_those_that_the_error_is_of(make_example: MakeExample
     assert (learnt.held_out.known_scores > 0).all()
 
 
-def test_links_that_a_feature_tells_are_found_without_error(make_problem: Callable[..., MatchingProblem]) -> None:
-    edges = make_problem(n=30).edges
-    links = Links.from_pairs(PairLinks(frozenset({(i % J, i % K)})) for i, (J, K) in enumerate(edges.lists.shapes))
-    edges.features[:, 0] = -1
-    for i, pair in enumerate(links):
-        for j, k in pair.sure:
-            edges[i][j * edges.lists.shapes[i, 1] + k, 0] = 1
-    problem = MatchingProblem.from_links(edges, links, regularization=1.0)
-    found = cross_validate(replace(problem, regularization=1e-3), links, planned(4)).folds
-    assert found.learnt_aer == found.standard_error == 0
-
-
 @pytest.mark.parametrize("interrupt", [True, False])
 @pytest.mark.parametrize("solutions", range(5))
 def test_whatever_is_finished_is_kept(make_example: MakeExample, interrupt: bool, solutions: int) -> None:

@@ -7,18 +7,21 @@ import json
 import os
 import random
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.metrics import cohen_kappa_score
 
 from aligner.evaluation.comparison import evaluate
 from aligner.pages.annotate.agreement import agreement, kappa, merged
 from aligner.pages.annotate.annotation import Annotation, AnnotationError, SourceText
 from aligner.pages.annotate.store import ConflictError, Store
 from corpora.errors import CorpusError
-from corpora.journal import Journal, read_journal
+from corpora.journal import read_journal
 from corpora.links import Links
 from corpora.readers import open_corpus
 
@@ -70,9 +73,16 @@ def assert_gold_is(folder: Path, store: Store) -> None:
         assert (folder / "gold.wa").read_bytes() == b""
 
 
+def store_of(folder: Path, *sentences: tuple[str, str]) -> Store:
+    return Store(str(folder / "gold"), text(*sentences))
+
+
+ACCEPTED = Annotation(sure=frozenset({(0, 0)}), status="accepted")
+
+
 @pytest.mark.parametrize("seed", range(2))
 def test_a_journal_cut_anywhere_holds_all_that_was_whole(seed: int, tmp_path: Path) -> None:
-    store = Store(str(tmp_path / "gold"), text())
+    store = store_of(tmp_path)
     states = work_at_random(store, random.Random(seed), 8)
     store.close()
     whole = (tmp_path / "gold.journal").read_bytes()
@@ -83,17 +93,18 @@ def test_a_journal_cut_anywhere_holds_all_that_was_whole(seed: int, tmp_path: Pa
         (tmp_path / "gold.journal").write_bytes(whole[:cut])
         for suffix in ("en", "fr", "wa"):  # a journal is never behind its files
             (tmp_path / f"gold.{suffix}").unlink()
-        again = Store(str(tmp_path / "gold"), text())
+        again = store_of(tmp_path)
         works, revisions = states[sum(end <= cut for end in ends) - 1]
         assert (again.works, again.revisions) == (works, revisions)
         assert_gold_is(tmp_path, again)
-        again.change({1: (again.revisions.get(1, 0), Annotation(sure=frozenset({(0, 0)}), status="accepted"))})
+        again.change({1: (again.revisions.get(1, 0), ACCEPTED)})
         again.close()
         assert len(read_journal(tmp_path / "gold.journal")) == sum(end <= cut for end in ends) + 1
 
 
 def test_undo_takes_back_one_change_after_the_other_and_survives(tmp_path: Path) -> None:
-    rng, store = random.Random(1), Store(str(tmp_path / "gold"), text())
+    """And others read what is accepted meanwhile."""
+    rng, store = random.Random(1), store_of(tmp_path)
     before = []
     for _ in range(6):
         before.append({**store.works})
@@ -101,100 +112,119 @@ def test_undo_takes_back_one_change_after_the_other_and_survives(tmp_path: Path)
         store.change({pair: (store.revisions.get(pair, 0), some_annotation(rng, pair)) for pair in pairs})
     for works in reversed(before):
         store.close()
-        store = Store(str(tmp_path / "gold"), text())
+        store = store_of(tmp_path)
         assert len(store.undo()) == 2
         assert store.works == works
         assert_gold_is(tmp_path, store)
-    assert store.undo() == []
-    assert Store(str(tmp_path / "gold"), text(), writes=False).accepted() == {}
-    store.close()
-
-
-@pytest.mark.parametrize("suffix", ["en", "fr", "wa"])
-def test_gold_that_was_changed_by_hand_is_not_written_over(suffix: str, tmp_path: Path) -> None:
-    store = Store(str(tmp_path / "gold"), text())
-    for pair in (0, 1):
-        store.change({pair: (0, Annotation(sure=frozenset({(0, 0)}), status="accepted"))})
-    store.close()
-    file = tmp_path / f"gold.{suffix}"
-    *_, last = before = file.read_bytes().splitlines(keepends=True)
-    file.write_bytes(b"".join(before[:-1]))  # as if the process had been killed before it was written
-    Store(str(tmp_path / "gold"), text()).close()
-    assert file.read_bytes().endswith(last)
-    file.write_bytes(b"1-0\n" + last)
-    message = f"{re.escape(str(file))}: has been changed elsewhere, and would be written over .move it away"
-    with pytest.raises(CorpusError, match=message):
-        Store(str(tmp_path / "gold"), text())
-    assert file.read_bytes() == b"1-0\n" + last
-    file.unlink()
-    Store(str(tmp_path / "gold"), text()).close()
-    assert file.read_bytes() == b"".join(before)
-
-
-def test_others_read_what_is_accepted(tmp_path: Path) -> None:
-    store = Store(str(tmp_path / "gold"), text())
-    rng = random.Random(7)
-    for _ in range(5):
-        work_at_random(store, rng, 5)
         assert Store(str(tmp_path / "gold"), text(), writes=False).accepted() == store.accepted()
-    assert store.accepted()
+    assert store.undo() == []
     store.close()
 
 
-def test_a_change_of_an_old_revision_is_a_conflict_and_keeps_nothing(tmp_path: Path) -> None:
-    store = Store(str(tmp_path / "gold"), text())
-    store.change({0: (0, Annotation(status="accepted"))})
+@contextmanager
+def full_disk(after: int = 0) -> Iterator[None]:
+    """Within this block so many files come to the disk, and no more."""
+    calls = count()
+
+    def full(descriptor: int) -> None:
+        if next(calls) >= after:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("os.fsync", full)
+        yield
+
+
+def test_what_is_refused_or_not_on_disk_is_not_kept(tmp_path: Path) -> None:
+    store = store_of(tmp_path)
+    store.change({0: (0, ACCEPTED)})
     content = (tmp_path / "gold.journal").read_bytes()
     with pytest.raises(ConflictError):
-        store.change({1: (0, Annotation(status="accepted")), 0: (0, Annotation())})
+        store.change({1: (0, ACCEPTED), 0: (0, Annotation())})  # of an old revision
+    with full_disk(), pytest.raises(OSError, match="No space"):
+        store.change({1: (0, ACCEPTED)})
     assert [*store.works] == [0]
     assert (tmp_path / "gold.journal").read_bytes() == content
     store.undo()
     with pytest.raises(ConflictError):
         store.change({0: (1, Annotation())})  # an undo is a change, too
+    store.change({1: (0, ACCEPTED)})
     store.close()
+    assert [*store_of(tmp_path).works] == [1]
 
 
-def test_a_full_disk_loses_nothing_and_leaves_no_half_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = Store(str(tmp_path / "gold"), text())
-    store.change({0: (0, Annotation(status="accepted"))})
-    content = (tmp_path / "gold.journal").read_bytes()
-
-    def full(descriptor: int) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    with monkeypatch.context() as patch:
-        patch.setattr("os.fsync", full)
-        with pytest.raises(OSError, match="No space"):
-            store.change({1: (0, Annotation(status="accepted"))})
-    assert (tmp_path / "gold.journal").read_bytes() == content
-    assert [*store.works] == [0]
-    store.change({1: (0, Annotation(status="accepted"))})
-    store.close()
-    store = Store(str(tmp_path / "gold"), text())
-    assert [*store.works] == [0, 1]
-    store.close()
-
-
-def test_files_are_never_two_changes_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = Store(str(tmp_path / "gold"), text())
-    store.change({3: (0, Annotation(status="accepted"))})
-
-    def full(descriptor: int) -> None:
-        if next(calls) > 0:  # after the entry of the journal
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
+def test_files_are_never_two_changes_behind(tmp_path: Path) -> None:
+    store = store_of(tmp_path)
+    store.change({3: (0, ACCEPTED)})
     for pair in range(3):
-        calls = count()
-        with monkeypatch.context() as patch:
-            patch.setattr("os.fsync", full)
-            with pytest.raises(OSError, match="No space"):
-                store.change({pair: (0, Annotation(status="accepted"))})
+        with full_disk(after=1), pytest.raises(OSError, match="No space"):  # after the entry of the journal
+            store.change({pair: (0, ACCEPTED)})
     store.close()
-    store = Store(str(tmp_path / "gold"), text())
+    store = store_of(tmp_path)
     assert [*store.works] == [3, 0]
     assert (tmp_path / "gold.en").read_text() == f"{SENTENCES[0][0]}\n{SENTENCES[3][0]}\n"
     store.close()
+
+
+def test_files_that_are_not_from_here_are_kept(tmp_path: Path) -> None:
+    for name in ("gold", "other"):
+        (tmp_path / f".{name}.wa.aligner-1-ab.tmp").write_text("0-0")
+    store = store_of(tmp_path)
+    assert [file.name for file in tmp_path.glob(".*")] == [".other.wa.aligner-1-ab.tmp"], "what a kill leaves goes"
+    with pytest.raises(CorpusError, match=r"gold.journal: is being written by another process"):
+        store_of(tmp_path)
+    store.close()
+    (tmp_path / "other.journal").write_text('{"so": 1}\n')
+    (tmp_path / "links.wa").write_text("0-0\n")
+    for name, what in (
+        ("links", r"links.wa: file exists, without a journal \(choose another"),
+        ("other", r"other.journal:1: is not the head of a journal"),
+    ):
+        with pytest.raises(CorpusError, match=what):
+            Store(str(tmp_path / name), text())
+    assert not (tmp_path / "links.journal").exists()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{}", "nothing", "[1]", '{"time": 1, "undo": true}', '{"time": 1, "works": {"9": {}}}',
+        '{"time":1,"works":{"0":{}}}', '{"time":1,"works":[]}', '{"time":1,"works":{"0":[]}}',
+        json.dumps({"time": 1, "works": {"-1": Annotation().to_json()}}), '{"time":1,"works":{"x":{}}}',
+    ],
+)  # fmt: skip
+def test_a_broken_line_is_named(line: str, tmp_path: Path) -> None:
+    store_of(tmp_path).close()
+    with (tmp_path / "gold.journal").open("a") as file:  # half a surrogate pair was once possible
+        file.write(json.dumps({"time": 1, "works": {"0": {**Annotation().to_json(), "comment": "a\ud83db"}}}) + "\n")
+    store = store_of(tmp_path)
+    assert store.works[0].comment == "a?b"
+    store.close()
+    with (tmp_path / "gold.journal").open("a") as file:
+        file.write(f"{line}\n")
+    with pytest.raises(CorpusError, match=r"gold.journal:3: .*\(take this line out\)"):
+        store_of(tmp_path)
+
+
+@pytest.mark.parametrize("suffix", ["en", "fr", "wa"])
+def test_gold_that_was_changed_by_hand_is_not_written_over(suffix: str, tmp_path: Path) -> None:
+    store = store_of(tmp_path)
+    for pair in (0, 1):
+        store.change({pair: (0, ACCEPTED)})
+    store.close()
+    file = tmp_path / f"gold.{suffix}"
+    *_, last = before = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(b"".join(before[:-1]))  # as if the process had been killed before it was written
+    store_of(tmp_path).close()
+    assert file.read_bytes().endswith(last)
+    file.write_bytes(b"1-0\n" + last)
+    message = f"{re.escape(str(file))}: has been changed elsewhere, and would be written over .move it away"
+    with pytest.raises(CorpusError, match=message):
+        store_of(tmp_path)
+    assert file.read_bytes() == b"1-0\n" + last
+    file.unlink()
+    store_of(tmp_path).close()
+    assert file.read_bytes() == b"".join(before)
 
 
 @pytest.mark.parametrize(
@@ -207,63 +237,11 @@ def test_files_are_never_two_changes_behind(tmp_path: Path, monkeypatch: pytest.
     ],
 )
 def test_another_text_is_refused(sentences: tuple[tuple[str, str], ...], what: str, tmp_path: Path) -> None:
-    Store(str(tmp_path / "gold"), text()).close()
+    store_of(tmp_path).close()
     before = {file: file.read_bytes() for file in tmp_path.iterdir()}
     with pytest.raises(CorpusError, match=what):
-        Store(str(tmp_path / "gold"), text(*sentences))
+        store_of(tmp_path, *sentences)
     assert {file: file.read_bytes() for file in tmp_path.iterdir()} == before
-
-
-def test_files_that_are_not_from_here_are_kept(tmp_path: Path) -> None:
-    (tmp_path / "gold.wa").write_text("0-0\n")
-    with pytest.raises(CorpusError, match=r"gold.wa: file exists, without a journal \(choose another"):
-        Store(str(tmp_path / "gold"), text())
-    assert [file.name for file in tmp_path.iterdir()] == ["gold.wa"]
-    (tmp_path / "other.journal").write_text('{"so": 1}\n')
-    with pytest.raises(CorpusError, match=r"other.journal:1: is not the head of a journal"):
-        Store(str(tmp_path / "other"), text())
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "{}", "nothing", "[1]", '{"time": 1, "undo": true}', '{"time": 1, "works": {"9": {}}}',
-        '{"time":1,"works":{"0":{}}}', '{"time":1,"works":[]}',
-        json.dumps({"time": 1, "works": {"-1": Annotation().to_json()}}), '{"time":1,"works":{"x":{}}}',
-        '{"time":1,"works":{"0":[]}}',
-    ],
-)  # fmt: skip
-def test_a_broken_line_is_named(line: str, tmp_path: Path) -> None:
-    store = Store(str(tmp_path / "gold"), text())
-    store.close()
-    with (tmp_path / "gold.journal").open("a") as file:
-        file.write(f"{line}\n")
-    with pytest.raises(CorpusError, match=r"gold.journal:2: .*\(take this line out\)"):
-        Store(str(tmp_path / "gold"), text())
-
-
-def test_half_a_surrogate_pair_in_an_old_journal_is_shown_as_a_question_mark(tmp_path: Path) -> None:
-    Store(str(tmp_path / "gold"), text()).close()
-    with (tmp_path / "gold.journal").open("a") as file:
-        file.write(json.dumps({"time": 1, "works": {"0": {**Annotation().to_json(), "comment": "a\ud83db"}}}) + "\n")
-    store = Store(str(tmp_path / "gold"), text())
-    assert store.works[0].comment == "a?b"
-    store.close()
-
-
-def test_one_process_writes_a_journal(tmp_path: Path) -> None:
-    store = Store(str(tmp_path / "gold"), text())
-    with pytest.raises(CorpusError, match=r"gold.journal: is being written by another process"):
-        Store(str(tmp_path / "gold"), text())
-    store.close()
-    Store(str(tmp_path / "gold"), text()).close()
-
-
-def test_what_a_killed_process_leaves_is_removed(tmp_path: Path) -> None:
-    (tmp_path / ".gold.wa.aligner-1-ab.tmp").write_text("0-0")
-    (tmp_path / ".other.wa.aligner-1-ab.tmp").write_text("0-0")
-    Store(str(tmp_path / "gold"), text()).close()
-    assert [file.name for file in tmp_path.glob(".*")] == [".other.wa.aligner-1-ab.tmp"]
 
 
 GIVEN = {
@@ -294,10 +272,9 @@ def test_work_is_read_as_it_is_written() -> None:
 
 
 def test_agreement_is_that_of_evaluate_both_ways() -> None:
-    rng, works = random.Random(3), []
-    for _ in range(2):
-        found = {pair: some_annotation(rng, pair) for pair in range(4)}
-        works.append({p: Annotation(w.sure, w.possible, status="accepted") for p, w in found.items()})
+    rng = random.Random(3)
+    drawn = [{pair: some_annotation(rng, pair) for pair in range(4)} for _ in range(2)]
+    works = [{p: Annotation(w.sure, w.possible, status="accepted") for p, w in each.items()} for each in drawn]
     del works[0][1]
     common = [0, 2, 3]
     result = agreement(works[0], works[1], text())
@@ -308,22 +285,15 @@ def test_agreement_is_that_of_evaluate_both_ways() -> None:
     assert result.f1 == tuple(figure.f1 for figure in figures)
     assert result.aer[0] != result.aer[1]
     assert result.different == tuple(pair for pair in common if works[0][pair].links != works[1][pair].links)
-    cells = [
-        tuple(2 if (j, k) in w[p].sure else int((j, k) in w[p].possible) for w in works)
-        for p in common
-        for j in range(text().lengths(p)[0])
-        for k in range(text().lengths(p)[1])
+    shapes = {p: text().lengths(p) for p in common}
+    kinds = [
+        [2 * ((j, k) in w[p].sure) or int((j, k) in w[p].possible) for p in common for j, k in np.ndindex(*shapes[p])]
+        for w in works
     ]
-    from sklearn.metrics import cohen_kappa_score
-
-    assert result.kappa == pytest.approx(cohen_kappa_score(*zip(*cells, strict=True)))
+    assert result.kappa == pytest.approx(cohen_kappa_score(*kinds))
     assert agreement(works[0], works[0], text()).kappa == 1.0
     assert agreement({}, works[0], text()) == agreement({}, {}, text())
-
-
-def test_kappa_of_chance_and_of_opposites() -> None:
-    assert kappa(np.array([[25, 25], [25, 25]])) == 0.0
-    assert kappa(np.array([[0, 50], [50, 0]])) == -1.0
+    assert [kappa(np.array(table)) for table in ([[25, 25], [25, 25]], [[0, 50], [50, 0]])] == [0.0, -1.0]
 
 
 def test_where_annotators_differ_the_start_is_what_both_have() -> None:
@@ -334,16 +304,10 @@ def test_where_annotators_differ_the_start_is_what_both_have() -> None:
     )
 
 
-def test_a_journal_needs_no_entries(tmp_path: Path) -> None:
-    Journal(tmp_path / "a.journal", {"of": "this"}, "wait").close()
-    Journal(tmp_path / "a.journal", {"of": "that"}, "wait").close()
-    assert read_journal(tmp_path / "a.journal") == [{"of": "this"}]
-
-
 def test_the_pace_leaves_long_breaks_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     times = iter([1000.0, 1050.0, 1100.0, 9000.0, 9080.0])
     monkeypatch.setattr("time.time", lambda: next(times))
-    store = Store(str(tmp_path / "gold"), text())
+    store = store_of(tmp_path)
     paces = []
     for pair in (0, 1, 2, 3, 3):
         store.change({pair: (store.revisions.get(pair, 0), Annotation(status="accepted"))})

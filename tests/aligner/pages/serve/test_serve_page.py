@@ -8,8 +8,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from reports import assert_accessible, load_axe, visits
-from shapes import ENGLISH, SCREEN_AND_SCHEME, SCRIPTS, assert_begins_well, assert_fits, screen
+from reports import visits
 
 pytestmark = pytest.mark.slow
 
@@ -80,32 +79,6 @@ def test_what_is_refused_is_told(visit: Visit) -> None:
     assert "link" in try_out(page, "yes", "oui")
     assert try_out(page, "", "") == "0 links"
     assert page.locator("#drawing").inner_text().startswith("An empty pair.")
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_serious(visit: Visit, pairs: Pairs, scheme: str) -> None:
-    page = visit(color_scheme=scheme)
-    load_axe(page)
-    assert_accessible(page)
-    try_out(page, **pairs[3])
-    assert_accessible(page)
-    try_out(page, ENGLISH[1], SCRIPTS["he"][1])  # with words that occur twice
-    assert_accessible(page)
-
-
-@pytest.mark.parametrize(("width", "scheme"), SCREEN_AND_SCHEME)
-def test_on_all_screens_nothing_sticks_out(visit: Visit, width: int, scheme: str) -> None:
-    page = visit(**screen(width, scheme))
-    assert_begins_well(page)
-    for language, sentences in SCRIPTS.items():
-        for source, target in zip(ENGLISH, sentences, strict=True):
-            try_out(page, source, target)
-            assert_fits(page)
-        across = page.locator(".drawing").get_attribute("data-layout") == "across"
-        assert not (across and language in ("he", "ar"))
-        assert page.locator("textarea").evaluate_all(
-            "all => all.every(one => one.scrollHeight <= one.clientHeight + 1)"
-        )
 
 
 def test_a_word_with_its_full_stop_is_told(visit: Visit) -> None:
