@@ -133,7 +133,7 @@ def test_archives_that_no_training_writes(file: Path, content: bytes) -> None:
     file.write_bytes(content)
     tracemalloc.start()
     try:
-        with pytest.raises(ModelError, match="damaged|another format"):
+        with pytest.raises(ModelError, match=r"damaged|another format"):
             read_model(file)
         assert tracemalloc.get_traced_memory()[1] < 1 << 24
     finally:
