@@ -87,8 +87,11 @@ def test_parts_of_words(priors: Path, texts: list[list[str]], tmp_path: Path) ->
     def changed(words: str) -> str:
         return " ".join(word[:3] + "xyz" * (len(word) > 3) for word in words.split())
 
-    cut = ["\t".join(f if f in ("LEX", "<NULL>") else short(f) for f in line.split("\t")) for line in known
-           if line.startswith("LEX")]  # fmt: skip
+    cut = [
+        "\t".join(f if f in ("LEX", "<NULL>") else short(f) for f in line.split("\t"))
+        for line in known
+        if line.startswith("LEX")
+    ]
     cut += [line for line in known if line.startswith("HMM")]
     thirds = {"source_prefix_len": 3, "target_prefix_len": 3}
     whole = links("whole", *texts, known, **thirds)

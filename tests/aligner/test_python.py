@@ -136,9 +136,11 @@ def test_what_is_shown_is_one_line(sample: Path, model: Path) -> None:
     loaded = aligner.load(model)
     found = Alignments.join([loaded.align_bitext(loaded.builder().add_pairs([(["a"], ["une"])]).bitext())] * 2)
     for thing, shown in (
-        (loaded, "'en', 'fr'"), (found, "Alignments(2 pairs, 2 links)"), (found[0], "Alignment('0-0', score 0."),
+        (loaded, "'en', 'fr'"),
+        (found, "Alignments(2 pairs, 2 links)"),
+        (found[0], "Alignment('0-0', score 0."),
         (aligner.evaluate(sample / "test.wa", sample / "test.wa"), ""),
-    ):  # fmt: skip
+    ):
         assert shown in repr(thing)
         assert "\n" not in repr(thing)
         assert len(repr(thing)) < 450

@@ -136,9 +136,12 @@ def test_a_side_that_is_one_line_short_or_not_utf8(desk: Desk, side: str) -> Non
         path.write_bytes(b"".join(spoilt))
         before = desk.contents()
         for command in (
-            "train t -m X -q", "train t.en t.fr --gold t -m X -q", "align t -m M", "align t.en t.fr -o F",
+            "train t -m X -q",
+            "train t.en t.fr --gold t -m X -q",
+            "align t -m M",
+            "align t.en t.fr -o F",
             "align t -m M -o t.wa --force",
-        ):  # fmt: skip
+        ):
             assert re.match(f"{path.name}:.*{what}", said(command, line))
         assert desk.contents() == before
 

@@ -78,8 +78,10 @@ def test_examples_of_a_memory(model: Path, tmp_path: Path) -> None:
     (found,) = aligner.project([pair], model=aligner.load(model), settings=settings, examples=known)
     assert "<b>Ein Aus Taste</b>" in found.target
     for wrong, said in (
-        (known, "has 3 languages"), (plain, "has no tags around words"), (files[0], "is neither TMX nor XLIFF"),
-    ):  # fmt: skip
+        (known, "has 3 languages"),
+        (plain, "has no tags around words"),
+        (files[0], "is neither TMX nor XLIFF"),
+    ):
         assert said in refused(*command, "--examples", wrong)
 
 

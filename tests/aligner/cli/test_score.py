@@ -77,8 +77,10 @@ def test_links_that_are_given(desk: Desk) -> None:
 def test_links_on_other_tokens(desk: Desk, options: list[str]) -> None:
     """Those of long words are those of both their halves; see the tests of remapping for the rest."""
     text = text_of(desk)
-    halves = [[[(word[a:b], j) for j, word in enumerate(line) for a, b in ((0, 4), (4, None)) if word[a:b]]
-               for line in side] for side in text]  # fmt: skip
+    halves = [
+        [[(word[a:b], j) for j, word in enumerate(line) for a, b in ((0, 4), (4, None)) if word[a:b]] for line in side]
+        for side in text
+    ]
     pieces = [[" ".join(piece for piece, _ in line) for line in side] for side in halves]
     write(desk.folder / "P", *map(" ||| ".join, zip(*pieces, strict=True)))
     words, same, parts = (

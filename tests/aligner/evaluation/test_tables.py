@@ -224,9 +224,14 @@ def test_all_pairs_of_systems_are_tested_with_correction() -> None:
 
 def test_files_have_their_shortest_names_and_the_text_tells_the_lengths(tmp_path: Path) -> None:
     for name, line in {
-        "one/test.links": "0-0", "two/test.links": "0-0", "gold.wa": "0-0", "far.wa": "0-1", "more.wa": "0-0\n",
-        "t.en": "a b " * 6, "t.fr": "c",
-    }.items():  # fmt: skip
+        "one/test.links": "0-0",
+        "two/test.links": "0-0",
+        "gold.wa": "0-0",
+        "far.wa": "0-1",
+        "more.wa": "0-0\n",
+        "t.en": "a b " * 6,
+        "t.fr": "c",
+    }.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(f"{line}\n")
     gold, text, files = (
@@ -235,9 +240,10 @@ def test_files_have_their_shortest_names_and_the_text_tells_the_lengths(tmp_path
         [tmp_path / f"{name}/test.links" for name in ("one", "two")],
     )
     for systems, names in (
-        (files, ["one/test.links", "two/test.links"]), (files[:1] * 2, ["test.links"] * 2),
+        (files, ["one/test.links", "two/test.links"]),
+        (files[:1] * 2, ["test.links"] * 2),
         ([files[0], [[(0, 0)]]], ["test.links", "system 2"]),
-    ):  # fmt: skip
+    ):
         assert [found.name for found in compare(gold, systems, resamples=1)] == names  # type: ignore[arg-type]
     (found,) = compare(gold, [gold], text=text, resamples=1)
     assert (found.lengths, found.by_length[0].lengths) == ("text", "11-20")

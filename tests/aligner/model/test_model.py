@@ -176,9 +176,10 @@ def test_what_looks_wrong_is_told(model: Model, texts: list[TextLine]) -> None:
         ([(n, b"a house", b"") for n in range(30)], "of the lines are empty on a side"),
         (
             [(n, b"quux foo", b"quux foo") for n in range(30)],
-            "of the lines are the same in source and target", "of the source words are new to the model",
+            "of the lines are the same in source and target",
+            "of the source words are new to the model",
         ),
-    ):  # fmt: skip
+    ):
         for message, what in zip(told(model, parts), expected, strict=True):
             assert message.startswith(f"100% {what}")
 

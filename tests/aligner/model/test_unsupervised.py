@@ -153,8 +153,11 @@ def test_progress_tells_of_every_pass_and_pair(text: Bitext) -> None:
     assert len({progress.detail for progress in found}) == len(found) > 2
     assert found[0].detail.endswith(f"pass 1 of {found[0].total}")
     for settings, times in (
-        ({"iterations": 1}, 1), ({"seconds": 0.0}, 1), ({"iterations": 3}, 3), ({"iterations": 3, "seconds": 1e4}, 3),
-    ):  # fmt: skip
+        ({"iterations": 1}, 1),
+        ({"seconds": 0.0}, 1),
+        ({"iterations": 3}, 3),
+        ({"iterations": 3, "seconds": 1e4}, 3),
+    ):
         of_hmm = [[one for one in told if ", HMM, " in one.detail] for told in (found, passes(text, **settings))]
         assert len(of_hmm[1]) == times * len(of_hmm[0]) > 0
 

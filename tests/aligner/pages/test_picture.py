@@ -223,10 +223,13 @@ def test_scripts_run_in_their_own_direction(visit: Visit, report: Report) -> Non
 def test_long_sentences_are_legible(visit: Visit, report: Report) -> None:
     sizes = (200, 180), (2000, 2000)
     pairs = [
-        (" ".join(f"word{n * j % 7919}" for j in range(J)), " ".join(f"mot{k}" for k in range(K)), *2 * [
-            " ".join(f"{j}-{j * K // J}" for j in range(0, J, 2))
-        ]) for n, (J, K) in enumerate(sizes, 1)
-    ]  # fmt: skip
+        (
+            " ".join(f"word{n * j % 7919}" for j in range(J)),
+            " ".join(f"mot{k}" for k in range(K)),
+            *2 * [" ".join(f"{j}-{j * K // J}" for j in range(0, J, 2))],
+        )
+        for n, (J, K) in enumerate(sizes, 1)
+    ]
     page = visit(report(*pairs))
     for number, size in enumerate(sizes, 1):
         shown_pair(page, number, "&view=lines")

@@ -92,23 +92,32 @@ def test_orders_and_filters(visit: Visit, folder: Path, systems: Systems) -> Non
     aer = 100 * scores(counts.sum(axis=0)).aer
     assert page.locator("#chosen").inner_text() == f"64 of 64 pairs, AER of one {aer:.2f} %"
     for order, keys in {
-        "error": -rates, "suspect": np.array(supports, np.float32), "unsure": means, "errors": -mistakes,
-        "differ": -differ, "longest": -lengths,
-    }.items():  # fmt: skip
+        "error": -rates,
+        "suspect": np.array(supports, np.float32),
+        "unsure": means,
+        "errors": -mistakes,
+        "differ": -differ,
+        "longest": -lengths,
+    }.items():
         if order != "error":
             page.locator("#order").select_option(order)
         assert listed(page) == (np.argsort(keys, kind="stable") + 1)[: len(listed(page))].tolist(), order
     page.locator("summary", has_text="Filters").click()
     both = [" ".join([*a, *b]) for a, b in zip(texts, targets, strict=True)]
     for control, value, expected in (
-        ("[name=least-length]", "10", lengths >= 10), ("[name=most-length]", "12", lengths <= 12),
-        ("[name=least-error]", "20", rates >= 0.2), ("[name=most-confidence]", "60", means <= 0.6),
-        ("#errors", "wrong", counts[:, 0] > counts[:, 4]), ("#errors", "missed", counts[:, 1] > counts[:, 3]),
-        ("#errors", "none", mistakes == 0), ("#errors", "differ", differ > 0),
+        ("[name=least-length]", "10", lengths >= 10),
+        ("[name=most-length]", "12", lengths <= 12),
+        ("[name=least-error]", "20", rates >= 0.2),
+        ("[name=most-confidence]", "60", means <= 0.6),
+        ("#errors", "wrong", counts[:, 0] > counts[:, 4]),
+        ("#errors", "missed", counts[:, 1] > counts[:, 3]),
+        ("#errors", "none", mistakes == 0),
+        ("#errors", "differ", differ > 0),
         ("#errors", "no links", [not pair for pair in one]),
         ("[name=word]", "the", ["the" in line.split() for line in both]),
-        ("#search", "HOUSE", ["house" in line.lower() for line in both]), ("#search", "nothing like this", [False]),
-    ):  # fmt: skip
+        ("#search", "HOUSE", ["house" in line.lower() for line in both]),
+        ("#search", "nothing like this", [False]),
+    ):
         place = page.locator(control)
         place.select_option(value) if control == "#errors" else place.fill(value)
         assert int(page.locator("#chosen").inner_text().split()[0]) == np.sum(expected), (control, value)
@@ -190,7 +199,7 @@ def test_plots(visit: Visit, folder: Path, systems: Systems, tmp_path: Path) -> 
     both = zip(read_links(folder / "test.wa"), systems["one"], strict=True)
     judged = [(p, link in gold.sure | gold.possible) for gold, pair in both for link, p in pair.items()]
     table, _ = chart(page, "Reliability")
-    for tenth, (_, mean, share, links) in enumerate(table):
+    for tenth, (_, mean, share, links) in enumerate(table[:10]):  # of the first system
         inside = [one for one in judged if int(10 * one[0]) == tenth]
         assert int(links) == len(inside)
         assert [float(mean), float(share)] == pytest.approx(np.mean(inside, axis=0), rel=1e-3)

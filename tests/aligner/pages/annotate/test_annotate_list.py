@@ -37,8 +37,12 @@ def test_the_list_of_pairs(visit: Visit, site: Sites) -> None:
     having = [pair for pair in queue if word in " ".join(served.session.text.words(pair)[1]).lower()]
     assert {*having} <= {*listed("all", word.upper())}
     for which, expected in {
-        "all": queue, "accepted": queue[:1], "skipped": queue[1:2], "open": queue[2:], "with a comment": queue[2:3],
-    }.items():  # fmt: skip
+        "all": queue,
+        "accepted": queue[:1],
+        "skipped": queue[1:2],
+        "open": queue[2:],
+        "with a comment": queue[2:3],
+    }.items():
         assert listed(which) == expected
     assert "is this right ?" in page.locator("#pairs li").inner_text()
     assert listed("all", "no such text") == []

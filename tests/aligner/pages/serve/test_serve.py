@@ -130,8 +130,9 @@ def test_other_requests_are_refused(client: Client) -> None:
     for method, path, body, kind, status, error in (
         ("POST", "/align", b"{}", "text/plain", 415, "application/json"),
         ("GET", "/align", None, None, 405, "not by GET (send POST)"),
-        ("DELETE", "/health", None, None, 405, "not by DELETE"), ("GET", "/<script>", None, None, 404, ""),
-    ):  # fmt: skip
+        ("DELETE", "/health", None, None, 405, "not by DELETE"),
+        ("GET", "/<script>", None, None, 404, ""),
+    ):
         answer = client.ask(method, path, body, kind)
         assert (answer.status, answer.headers["content-type"], [*answer.json()]) == (status, JSON, ["error"])
         assert error in answer.json()["error"]
