@@ -17,10 +17,12 @@ export class WordPanel {
   async show() {
     /** @type {{ words: [string, string, number][] }} */
     const { words } = await ask("GET", "words", {});
-    /** @type {(label: string, act: () => unknown) => HTMLElement} */
-    const button = (label, act) => html("button", { type: "button", click: () => this.inTurn(act) }, label);
     const rows = words.map(([source, target, times]) => [
-      button(`${source} – ${target}`, () => this.showContexts(source, target)),
+      html(
+        "button",
+        { type: "button", class: "words", click: () => this.inTurn(() => this.showContexts(source, target)) },
+        `${source} – ${target}`,
+      ),
       `${times}`,
       [
         ["Sure", "sure"],

@@ -77,9 +77,8 @@ def places(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     known, listening = load(model), listen("127.0.0.1", 0)
     text = read_text(open_texts(*write_texts(folder, language)), known)
     session = Session(text, known, str(folder / "annotated"), order="given")
-    for pair in range(len(ENGLISH)):
-        work = {**session.pair({"pair": pair})["work"], "status": "accepted"}
-        session.save({"pair": pair, "revision": 0, "work": work})
+    work = {**session.pair({"pair": 0})["work"], "status": "accepted"}
+    session.save({"pair": 0, "revision": 0, "work": work})  # words of the others are to be decided on
     site = Site(session)
     server = Server(make_app(Service(str(model), Limits())), ignore, log_level="critical")
     thread = threading.Thread(target=server.run, args=[[listening]])
@@ -150,7 +149,7 @@ def test_axe_finds_nothing_serious(browser: Any, places: Places, name: str, sche
         shown = [view for view in views(name, language) if "pair=3" not in view[0] and "Donau" not in view[0]]
         for _ in assert_all_fits(page, address, shown):  # words that are cut have other names
             if name == "annotate":
-                press(page, " ", "n", "f")
+                press(page, "f")
             load_axe(page)
             assert_accessible(page)
 
