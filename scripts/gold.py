@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice, product
@@ -10,10 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from gold_sets import GOLD_SETS, GoldSet
+from gold_sets import GOLD_SETS, SETS, GoldSet
 
-import aligner
-from aligner.evaluation.comparison import Evaluation
 from aligner.evaluation.counts import count, scores
 from aligner.losses.capacity import LinkRewards
 from aligner.losses.fenchel_young import FenchelYoungProblem
@@ -28,7 +26,7 @@ from aligner.solvers import Stop, solve
 from aligner.solvers.newton import Newton
 from aligner.training.cross_validate import cross_validate, edge_weights
 from aligner.training.settings import LOSSES, LearnSettings, plan
-from corpora.bitext import Bitext, BitextBuilder, Text, read_bitext
+from corpora.bitext import Bitext, BitextBuilder, read_bitext
 from corpora.corpus import Corpus
 from corpora.link_files import read_links
 from corpora.links import Links
@@ -38,9 +36,9 @@ from features.extractor import FeatureSet, with_words
 from features.families.links import numbered
 from features.statistics import CorpusStatistics
 from features.table import EdgeTable
-from features.translation.posteriors import Decoder
+from features.translation.posteriors import Decoder, Posteriors
 
-F64, Bools = npt.NDArray[np.float64], npt.NDArray[np.bool_]
+F64 = npt.NDArray[np.float64]
 
 OFFSET = 0.2
 """Added to all scores of default weights: AER weighs a false link less than a missed one."""
@@ -55,90 +53,60 @@ PRIOR = {"hmm_soft": 8.0, "bias": -4.0}
 class Labelled:
     """Gold pairs: text, links, and other aligners' links.
 
-    annotated: of each source and each target word of the bitext, whether it is; None: all are.  Links of others are
-    possible in `links`, so that they teach nothing, and are not judged.
+    partial: some words are not annotated.  Their links are possible in `links`, so that they teach nothing, and are
+    not judged.
     """
 
     bitext: Bitext
     links: Links
     corpora: tuple[Corpus, ...]
     others: tuple[Links, ...] = ()
-    annotated: tuple[Bools, Bools] | None = None
+    partial: bool = False
 
     @classmethod
-    def open(
-        cls,
-        data: Path,
-        prefixes: Iterable[str],
-        source: str,
-        target: str,
-        others: Iterable[str] = (),
-        words: str | None = None,
-    ) -> Labelled:
-        """others: files of other aligners' links of these pairs.  words: see `GoldSet`."""
-        corpora = tuple(open_corpus(str(data / prefix), source=source, target=target) for prefix in prefixes)
+    def open(cls, data: Path, gold: GoldSet, others: Iterable[str] = ()) -> Labelled:
+        """others: files of other aligners' links of these pairs."""
+        corpora = tuple(
+            open_corpus(str(data / prefix), source=gold.source, target=gold.target) for prefix in gold.prefixes
+        )
         bitext = read_bitext(corpora, Normalizer(), Normalizer())
         pairs = [pair for part in corpora for pair in part.links()]
-        annotated = None
-        if words is not None:
-            lines = (data / words).read_text("utf-8").splitlines()
-            known = [[[*map(int, side.split())] for side in line.split("|||")] for line in lines]
-            source_words, target_words = zip(*known, strict=True)
-            annotated = _marks(bitext.source, source_words), _marks(bitext.target, target_words)
+        if gold.words is not None:
+            lines = (data / gold.words).read_text("utf-8").splitlines()
+            known = [product(*(map(int, side.split()) for side in line.split("|||"))) for line in lines]
             shapes = zip(bitext.source.lengths.tolist(), bitext.target.lengths.tolist(), strict=True)
             every = (set(product(range(J), range(K))) for J, K in shapes)
             pairs = [
-                pair._replace(possible=frozenset(cells.difference(product(*of_pair))))
+                pair._replace(possible=frozenset(cells.difference(of_pair)))
                 for pair, of_pair, cells in zip(pairs, known, every, strict=True)
             ]
         read = tuple(read_links(data / other, probable=True) for other in others)
-        return cls(bitext, Links.from_pairs(pairs), corpora, read, annotated)
+        return cls(bitext, Links.from_pairs(pairs), corpora, read, gold.words is not None)
 
     def take(self, pairs: npt.NDArray[np.int64]) -> Labelled:
         """These pairs alone, (m,) indices."""
-        annotated = self.annotated
-        if annotated is not None:
-            texts = zip(annotated, (self.bitext.source, self.bitext.target), strict=True)
-            source, target = (np.concatenate([marks[a:b] for a, b in _bounds(text, pairs)]) for marks, text in texts)
-            annotated = source, target
         others = tuple(other.take(pairs) for other in self.others)
-        return replace(
-            self, bitext=self.bitext.take(pairs), links=self.links.take(pairs), others=others, annotated=annotated
-        )
+        return replace(self, bitext=self.bitext.take(pairs), links=self.links.take(pairs), others=others)
 
-    def _known(self, links: Links) -> Bools:
-        """Of links, whether both words are annotated."""
-        if self.annotated is None:
-            return np.ones(len(links.source), np.bool_)
-        texts, words = (self.bitext.source, self.bitext.target), (links.source, links.target)
-        sides = zip(self.annotated, texts, words, strict=True)
-        return np.logical_and(*(marks[text.offsets[links.pairs] + places] for marks, text, places in sides))
+    def _annotated(self, found: Links) -> Links:
+        """Those links whose words are both annotated."""
+        if not self.partial:
+            return found
+        pairs = zip(found, self.links, strict=True)
+        kept = [link not in gold.possible for own, gold in pairs for link in sorted(own.sure | own.possible)]
+        return found.where(np.array(kept, np.bool_))
 
     def calibrating(self, found: Links) -> Links:
         """The links that are judged, sure where they are right."""
-        return judged(found, self.links).where(self._known(found))
+        return self._annotated(judged(found, self.links))
 
     def count(self, found: Links) -> npt.NDArray[np.int64]:
         """(n, 5) of the links that are judged, see `aligner.evaluation.counts.count`."""
-        if self.annotated is None:
-            return count(self.links, found)
-        gold, ours = (links.where(self._known(links) & links.sure) for links in (self.links, found))
-        return count(gold, ours)
+        gold = self.links.where(self.links.sure) if self.partial else self.links
+        return count(gold, self._annotated(found))
 
     def aer(self, found: Links) -> float:
         return 100 * float(scores(self.count(found).sum(axis=0)).aer)
-
-
-def _bounds(text: Text, pairs: npt.NDArray[np.int64]) -> Iterator[tuple[int, int]]:
-    """Where the words of these pairs begin and end."""
-    yield from zip(text.offsets[pairs].tolist(), text.offsets[pairs + 1].tolist(), strict=True)
-
-
-def _marks(text: Text, positions: Iterable[Sequence[int]]) -> Bools:
-    marks = np.zeros(len(text.ids), np.bool_)
-    for start, of_pair in zip(text.offsets[:-1].tolist(), positions, strict=True):
-        marks[[start + position for position in of_pair]] = True
-    return marks
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,11 +123,22 @@ class View:
         return FeatureSet(candidates="all").extract(self.labelled.bitext, self.statistics)  # as the shipped weights
 
     @cached_property
-    def unsupervised(self) -> float:
-        """AER of the unsupervised decoder."""
-        assert self.statistics.translation is not None
+    def candidates(self) -> EdgeTable:
+        return FeatureSet().extract(self.labelled.bitext, self.statistics)
+
+    @cached_property
+    def posteriors(self) -> Posteriors:
         decoder = Decoder(self.labelled.bitext, self.statistics.translation)
-        return self.labelled.aer(decoder.posteriors(0, len(self.labelled.bitext)).soft_links())
+        return decoder.posteriors(0, len(self.labelled.bitext))
+
+    @cached_property
+    def bare(self) -> Links:
+        """The links of the unsupervised decoder."""
+        return self.posteriors.soft_links()
+
+    def aligned(self, weights: F64, offset: float = 0.0) -> Links:
+        """The links that weights give, see `decode_with`."""
+        return decode_with(weights, self.candidates, offset).links
 
     @cached_property
     def weights(self) -> F64:
@@ -173,9 +152,10 @@ class View:
         return solve(problem, Newton(), stop=Stop(gap=1e-4, passes=100)).w
 
 
-def view(data: Path, name: str, gold: GoldSet, prefix: str, pairs: int) -> View:
+def view(data: Path, name: str, prefix: str, pairs: int) -> View:
     """A gold set under the first pairs of a corpus and its own text, or of its first pairs alone, see `GoldSet`."""
-    labelled = Labelled.open(data, gold.prefixes, gold.source, gold.target, words=gold.words)
+    gold = SETS[name]
+    labelled = Labelled.open(data, gold)
     if not prefix:
         alone = labelled.take(np.arange(min(pairs, len(labelled.links))))
         return View(name, len(alone.links), alone, CorpusStatistics.from_bitext(alone.bitext))
@@ -184,14 +164,9 @@ def view(data: Path, name: str, gold: GoldSet, prefix: str, pairs: int) -> View:
     return View(name, pairs, labelled, CorpusStatistics.from_bitext(bitext))
 
 
-def views(data: Path, most: int) -> list[View]:
+def views(data: Path, most: int, names: Iterable[str] = GOLD_SETS) -> list[View]:
     """Of each gold set under each corpus of at most so many pairs."""
-    return [
-        view(data, name, gold, prefix, pairs)
-        for name, gold in GOLD_SETS.items()
-        for prefix, pairs in gold.corpora
-        if pairs <= most
-    ]
+    return [view(data, name, *corpus) for name in names for corpus in SETS[name].corpora if corpus[1] <= most]
 
 
 def text_with_gold(corpus: Corpus, pairs: int | None, gold: Iterable[Corpus]) -> Bitext:
@@ -274,17 +249,8 @@ def learn(
     return Learnt(features, edge_weights(problem, w), problem.link_rewards(w), learnt.held_out)
 
 
-def judge(gold: Links, found: Links) -> Evaluation:
-    return aligner.evaluate(gold, found)
-
-
 def aer(gold: Links, found: Links) -> float:
     return 100 * float(scores(count(gold, found).sum(axis=0)).aer)
-
-
-def hansards_problem(data: Path, pairs: int, regularization: float, counted: int = 20_000) -> MatchingProblem:
-    """The first pairs of the Hansards with the links of the default model, under statistics of the first `counted`."""
-    return labelled_problem(data / "hansards" / "train", pairs, regularization, counted)
 
 
 def labelled_problem(prefix: Path, pairs: int, regularization: float, counted: int) -> MatchingProblem:

@@ -57,10 +57,11 @@ GOLD_SETS: Mapping[str, GoldSet] = {
 }
 """The gold sets that the default weights are learnt from."""
 
-GERMAN = GoldSet(("rwth-de-en/gold",), "de", "en", (("comtrans-de-en/train", 23_580),))
-TURKISH = GoldSet(("en-tr/gold",), "en", "tr", (("", ALONE),))
+FURTHER: Mapping[str, GoldSet] = {
+    "rwth-de-en": GoldSet(("rwth-de-en/gold",), "de", "en", (("comtrans-de-en/train", 23_580),)),
+    "en-tr": GoldSet(("en-tr/gold",), "en", "tr", (("", ALONE),)),
+}
 """Gold sets that no weights are learnt from."""
-
 
 DEV_SETS: Mapping[str, GoldSet] = {
     "hansards, dev": GoldSet(("hansards/gold-dev",), "en", "fr", (("hansards/train", 10_000),)),
@@ -75,3 +76,5 @@ WIKIPEDIA: Mapping[str, GoldSet] = {
     for code in "bg da es et hu it nl pt ru sl".split()
 }
 """Further ones, of small corpora."""
+
+SETS: Mapping[str, GoldSet] = {**GOLD_SETS, **DEV_SETS, **FURTHER, **WIKIPEDIA}

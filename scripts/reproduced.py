@@ -45,7 +45,7 @@ def main() -> None:
     table += f"\n\nLinks that others have published for these sentences of the Hansards: {'; '.join(published)}."
     if options.write:
         sys.argv = ["reproduce.sh"]  # what makes the table
-        publish("accuracy", table, pages=[PAGE], write=True)
+        publish("accuracy", table, write=True)
         return
     print(f"\n{table}\n")
     page, wrong = (ROOT / PAGE).read_text("utf-8"), 0

@@ -1,4 +1,4 @@
-"""The figures of docs/solvers.md, drawn from runs of solvers: panels as in [LJSP13 Fig. 1-5], and a diagram."""
+"""The figures of docs/solvers.md, drawn from runs of solvers: panels as in [LJSP13 Fig. 1-5]."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from solver_runs import Array, Race, Races, Run
+from solver_runs import Array, Race, Races, Run, of_lambda
 
 SSG = "stochastic-subgradient"
 PAPER = (
@@ -129,10 +129,6 @@ def draw(name: str, races: Races, path: Path) -> None:
     print(f"figure written to {path}", flush=True)
 
 
-def of_lambda(run: Run) -> str:
-    return "1/n" if run.regularization == 1.0 / run.n else f"{run.regularization:g}"
-
-
 def decorate(place: Any, panel: Panel, race: Race, title: str) -> None:
     from matplotlib.ticker import LogLocator, NullFormatter
 
@@ -148,110 +144,3 @@ def decorate(place: Any, panel: Panel, race: Race, title: str) -> None:
         place.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
         place.yaxis.set_major_formatter("{x:g}")
         place.yaxis.set_minor_formatter(NullFormatter())
-
-
-KEPT = ("v_w", "F v_z", "Σ η u_w", "Σ η F u_z", "u_w", "F u_z")
-FORGOTTEN = ("v_z of a pair", "u_z of a pair")
-STEPS_OF_SADDLE: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
-    ("look ahead\nin w", ("v_w", "F v_z"), ("u_w",)),
-    ("each pair:\nproject", ("Σ η u_w",), ("v_z of a pair",)),
-    ("each pair:\nproject", ("v_w", "v_z of a pair"), ("u_z of a pair",)),
-    ("add up\npairs", ("u_z of a pair",), ("F u_z",)),
-    ("sums", ("u_w", "F u_z"), ("Σ η u_w", "Σ η F u_z")),
-    ("step\nin w", ("Σ η F u_z",), ("v_w",)),
-    ("each pair:\nproject", ("Σ η u_w",), ("v_z of a pair",)),
-    ("add up\npairs", ("v_z of a pair",), ("F v_z",)),
-)
-"""An iteration of dual extragradient in its memory-efficient form: what each step reads and writes  [TLJ06 §4.3]."""
-
-
-def draw_dependencies(path: Path) -> None:
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure, place = plt.subplots(figsize=(8.5, 3.6), layout="constrained")
-    heights = {name: -row for row, name in enumerate([*KEPT, *FORGOTTEN])}
-    place.axhspan(-len(KEPT) - 1.5, -len(KEPT) + 0.5, color=ORANGE, alpha=0.12, linewidth=0)
-    for column, (_, reads, writes) in enumerate(STEPS_OF_SADDLE):
-        for written in writes:
-            for read in reads:
-                bend = f"arc3,rad={0.25 if heights[read] > heights[written] else -0.25}"
-                arrow = {"arrowstyle": "-|>", "connectionstyle": bend, "color": GREY, "shrinkA": 5, "shrinkB": 5}
-                place.annotate("", (column, heights[written]), (column, heights[read]), arrowprops=arrow)
-        place.plot([column] * len(reads), [heights[name] for name in reads], "o", mfc="white", mec=BLUE, ms=8)
-        place.plot([column] * len(writes), [heights[name] for name in writes], "o", color=RED, ms=8)
-    place.plot([], [], "o", mfc="white", mec=BLUE, ms=8, label="read")
-    place.plot([], [], "o", color=RED, ms=8, label="written")
-    place.set_yticks(list(heights.values()), list(heights))
-    place.set_xticks(range(len(STEPS_OF_SADDLE)), [step for step, *_ in STEPS_OF_SADDLE], fontsize=8)
-    place.set_xlim(-0.6, len(STEPS_OF_SADDLE) - 0.4)
-    place.tick_params(length=0)
-    place.spines[:].set_visible(False)
-    place.grid(axis="y", alpha=0.25)
-    note = "d numbers each,\nwhatever the corpus", "made anew for one pair\nat a time, then forgotten"
-    for text, height in zip(note, (-2.5, -len(KEPT) - 0.5), strict=True):
-        place.text(len(STEPS_OF_SADDLE) - 0.3, height, text, va="center", fontsize=8)
-    figure.legend(loc="outside upper center", ncols=2, frameon=False)
-    figure.savefig(path, dpi=90)
-    plt.close(figure)
-    print(f"figure written to {path}", flush=True)
-
-
-def draw_zig_zag(path: Path) -> None:
-    """Steps towards a point on a side of a triangle, plain and with steps away, and gaps over a cube  [LJ15 Fig. 1]."""
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    import matplotlib.pyplot as plt
-
-    from aligner.solvers import Away, Forward, Pairwise, minimize
-
-    triangle, goal = np.array([[0.0, 1.0], [-1.0, 0.0], [1.0, 0.0]]), np.array([0.15, 0.0])
-    far = np.random.default_rng(2).uniform(-1.5, 1.5, 15)
-    figure, axes = plt.subplots(1, 3, figsize=(11, 3.4), layout="constrained")
-    for place, step, title in zip(axes, (Forward(), Away()), ("(a) plain steps", "(b) steps away"), strict=False):
-        seen: list[Array] = []
-
-        def keep(at: Any, seen: list[Array] = seen) -> None:
-            seen.append(at.x)
-
-        found = minimize(
-            lambda x: ((x - goal) ** 2).sum(),
-            lambda x: 2.0 * (x - goal),
-            lambda g: triangle[np.argmin(triangle @ g)],
-            start=triangle[0],
-            step=step,
-            gap=1e-9,
-            passes=40,
-            callback=keep,
-        )
-        place.fill(*triangle.T, color=SKY, alpha=0.15)
-        for size in (0.15, 0.35, 0.6, 0.9):
-            place.add_patch(plt.Circle(goal, size, fill=False, color=GREY, alpha=0.4, linewidth=0.7))
-        place.plot(*np.transpose(seen), "o-", color=BLUE, markersize=3, linewidth=1.0)
-        place.plot(*goal, "*", color=RED, markersize=10)
-        place.set(xlim=(-1.05, 1.05), ylim=(-0.12, 1.05), aspect="equal", xticks=[], yticks=[])
-        place.set_title(
-            f"{title}: gap {found.gap:.0e} after {len(seen) - 1}", loc="left", fontsize=9, fontweight="bold"
-        )
-    lines = ("decreasing", Forward(line_search=False), GREY), ("line search", Forward(), BLUE)
-    for name, step, colour in (*lines, ("away", Away(), GREEN), ("pairwise", Pairwise(), PINK)):
-        found = minimize(
-            lambda x: 0.5 * ((x - far) ** 2).sum(),
-            lambda x: x - far,
-            lambda g: -np.sign(g),
-            start=np.ones(15),
-            step=step,
-            gap=1e-9,
-            passes=2000,
-        )
-        axes[2].plot(range(1, len(found.trace) + 1), [point.gap for point in found.trace], color=colour, label=name)
-    axes[2].set(xscale="log", yscale="log", ylim=(1e-8, None), xlabel="steps", ylabel="certified gap")
-    axes[2].set_title("(c) a cube of 15 dimensions", loc="left", fontsize=9, fontweight="bold")
-    axes[2].legend(frameon=False, fontsize=8)
-    axes[2].grid(alpha=0.25, linewidth=0.5)
-    figure.savefig(path, dpi=90)
-    plt.close(figure)
-    print(f"figure written to {path}", flush=True)

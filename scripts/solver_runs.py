@@ -1,4 +1,4 @@
-"""Runs of solvers, as lines of JSON: what `bench_solvers.py` measures, and what its figures and tables are of."""
+"""Runs of solvers, as lines of JSON, and the tables of docs/solvers.md that are made of them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from math import inf
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
 from solver_problems import Array, Field
+from tables import markdown
 
 from aligner.errors import SettingError
 from aligner.solvers import SOLVERS, Stop, make_solver, solve
@@ -71,16 +73,13 @@ class Limits:
 class Run:
     """A run of a solver; `line` is "optimum" for a long one that tells where the optimum is.
 
-    radius: at least R = max ‖ψ_i(z)‖.  log_answers: log |Y| of the largest block.  memory: peak bytes of two sweeps.
-    trace: the audits, a dictionary each.
+    memory: peak bytes of two sweeps.  trace: the audits, a dictionary each.
     """
 
     problem: str
     about: str
     regularization: float
     n: int
-    radius: float
-    log_answers: float
     line: str
     seed: int
     memory: int
@@ -119,11 +118,11 @@ class Race:
                 found.setdefault(run.line, []).append(run)
         return found
 
-    def reached(self, line: str, gap: float, axis: str, kind: str = "relative_gap") -> float:
+    def reached(self, line: str, gap: float, axis: str) -> float:
         """How far along the axis the first run certified this gap; inf if it never did."""
         run = self.lines[line][0]
-        below = np.flatnonzero(run.column(kind) <= gap)
-        return float(run.column(axis)[below[0]]) if len(below) else np.inf
+        below = np.flatnonzero(run.column("relative_gap") <= gap)
+        return float(run.column(axis)[below[0]]) if len(below) else inf
 
 
 Races = dict[tuple[str, float], Race]
@@ -140,7 +139,7 @@ def read_races(path: Path) -> Races:
 def race(field: Field, regularization: float, seeds: Callable[[str], int], limits: Limits) -> Iterator[Run]:
     """Runs that find the optimum, and those of all lines that know the problem, with so many seeds if they draw."""
     problem = field.at(regularization)
-    common = (field.name, field.about, regularization, problem.n_blocks, field.radius, field.log_answers)
+    common = (field.name, field.about, regularization, problem.n_blocks)
 
     def run(line: str, seed: int, stop: Stop, memory: int = 0) -> tuple[Run, bool]:
         """A run, and whether it drew random numbers."""
@@ -182,3 +181,53 @@ def peak_memory(field: Field, regularization: float, line: str) -> int:
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
+
+
+GAPS = (0.1, 0.03, 0.01, 0.001, 0.0001)
+
+
+def sorted_races(races: Races) -> list[Race]:
+    """By problem, in the order of the runs, and from the largest λ down."""
+    names = list(dict.fromkeys(name for name, _ in races))
+    return [races[key] for key in sorted(races, key=lambda key: (names.index(key[0]), -key[1]))]
+
+
+def advice(races: Races) -> str:
+    """For each problem, λ and gap the quickest line, by seconds and by passes; and the smallest gap of all."""
+    rows = []
+    for race in sorted_races(races):
+        first = race.runs[0]
+        cells = []
+        for gap in GAPS:
+            found = []
+            for axis, unit in (("seconds", " s"), ("effective", " passes")):
+                place, line = min((race.reached(line, gap, axis), line) for line in race.lines)
+                found.append("–" if place == inf else f"`{line}` {place:.2g}{unit}")
+            same = found[0].split("`")[:2] == found[1].split("`")[:2] and found[0] != "–"
+            cells.append(f"{found[0]}, {found[1].split('` ')[1]}" if same else "<br>".join(dict.fromkeys(found)))
+        least, line = min((runs[0].column("relative_gap").min(), line) for line, runs in race.lines.items())
+        rows.append([first.problem, of_lambda(first), *cells, f"{least:.1e} `{line}`"])
+    header = ["problem", "λ", *(f"gap {gap:g}" for gap in GAPS), "smallest gap in the time"]
+    return markdown(header, rows, words=len(header))
+
+
+def compared(races: Races, problem: str) -> str:
+    """All lines on one problem at the middle λ: passes and seconds to gaps, the last gap, memory."""
+    own = sorted_races({key: race for key, race in races.items() if key[0] == problem})
+    race = own[len(own) // 2]
+    rows = []
+    for line, runs in race.lines.items():
+        cells = []
+        for gap in GAPS:
+            passes, seconds = (race.reached(line, gap, axis) for axis in ("effective", "seconds"))
+            cells.append("–" if passes == inf else f"{passes:.3g} / {seconds:.2g}")
+        last, error = (runs[0].column(name)[-1] for name in ("relative_gap", "measured"))
+        rows.append([line, *cells, f"{last:.0e}", f"{error:.3f}", f"{runs[0].memory / 2**20:.1f}"])
+    header = [problem, *(f"gap {gap:g}" for gap in GAPS), "last gap", "error", "MiB"]
+    first = race.runs[0]
+    what = f"{first.about}; λ {first.regularization:g}; optimum certified to {race.certified:.0e}."
+    return f"{markdown(header, rows)}\n\n{what[0].upper()}{what[1:]}"
+
+
+def of_lambda(run: Run) -> str:
+    return "1/n" if run.regularization == 1.0 / run.n else f"{run.regularization:g}"

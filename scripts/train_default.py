@@ -5,7 +5,7 @@
 Each gold set is seen with translation models of several sizes of corpus, its own text among it as in use, or alone. Its
 weights are what the logistic loss learns from it alone. The default weights are the mean over gold sets, in which the
 unsupervised decoder counts as one more set. Probabilities are calibrated on the answers to the sets left out. Prints
-SURE and SLOPE of `aligner.model.operating_point`, too. What they are worth: `accuracy.py left-out`. Some ten minutes.
+SURE and SLOPE of `aligner.model.operating_point`, too. What they are worth: `measure.py left-out`. Some ten minutes.
 """
 
 from __future__ import annotations
@@ -14,16 +14,17 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import numpy as np
+from gold import F64, OFFSET, REWARDS, STRENGTH, View, default_weights, views
+from gold_sets import FURTHER, WIKIPEDIA
 from tables import parser_of
 
-if TYPE_CHECKING:
-    from gold import F64, View
-
-    from aligner.model.calibration import Calibration
-    from aligner.model.decoding import Alignments
-    from corpora.links import Links
+from aligner._version import __version__
+from aligner.model.calibration import Calibration
+from aligner.model.decoding import Alignments, best_alignments
+from aligner.model.operating_point import best_threshold, offset_for
+from corpora.links import Links
 
 
 def main() -> None:
@@ -31,17 +32,10 @@ def main() -> None:
     parser.add_argument("--weights", type=Path, help="write the weights to this file")
     options = parser.parse_args()
 
-    from gold import default_weights, view, views
-    from gold_sets import GERMAN, TURKISH, WIKIPEDIA
-
-    from aligner.model.calibration import Calibration
-    from corpora.links import Links
-
     seen = views(options.data, 100_000)
     judged = [Judged.of(one, default_weights(seen, one.gold)) for one in seen]
     weights = default_weights(seen, None)
-    for name, gold in {"rwth-de-en": GERMAN, "en-tr": TURKISH, **WIKIPEDIA}.items():
-        judged += [Judged.of(view(options.data, name, gold, *corpus), weights) for corpus in gold.corpora]
+    judged += [Judged.of(one, weights) for one in views(options.data, 100_000, [*FURTHER, *WIKIPEDIA])]
     choose_offset(judged)
     if options.weights is not None:
         of_sets = judged[: len(seen)]
@@ -65,14 +59,7 @@ class Judged:
 
     @classmethod
     def of(cls, seen: View, weights: F64) -> Judged:
-        import numpy as np
-        from gold import REWARDS
-
-        from aligner.model.decoding import best_alignments
-        from aligner.model.operating_point import best_threshold, offset_for
-        from features.extractor import FeatureSet
-
-        edges = FeatureSet().extract(seen.labelled.bitext, seen.statistics)
+        edges, bare = seen.candidates, seen.labelled.aer(seen.bare)
         scores = (edges.features @ weights).astype(np.float64)
 
         def aligned(offset: float) -> Alignments:
@@ -83,12 +70,12 @@ class Judged:
         found = aligned(offset_for(best))
         ours = seen.labelled.aer(found.links)
         print(
-            f"{seen.gold:14} {seen.pairs:8,} {seen.unsupervised:8.2f} {errors[0]:8.2f} {ours:8.2f} {errors.min():8.2f}"
+            f"{seen.gold:14} {seen.pairs:8,} {bare:8.2f} {errors[0]:8.2f} {ours:8.2f} {errors.min():8.2f}"
             f" at {OFFSETS[errors.argmin()]:.1f}, best threshold {best:.2f}",
             flush=True,
         )
         row = {
-            "gold": seen.gold, "pairs": seen.pairs, "unsupervised": round(seen.unsupervised, 2),
+            "gold": seen.gold, "pairs": seen.pairs, "unsupervised": round(bare, 2),
             "default": round(ours, 2),
         }  # fmt: skip
         links = replace(found.links, scores=found.links.known_scores - offset_for(best))
@@ -100,8 +87,6 @@ OFFSETS = [0.1 * step for step in range(21)]
 
 def choose_offset(judged: Sequence[Judged]) -> None:
     """Print how far to move the default weights, by the threshold: with each set left out, and of all."""
-    import numpy as np
-
     rules = [(0.05 * sure, 0.25 * slope) for sure in range(2, 13) for slope in range(2, 13)]
     sets = sorted({one.gold for one in judged})
     table = np.zeros((len(rules), len(sets)))
@@ -121,10 +106,6 @@ def choose_offset(judged: Sequence[Judged]) -> None:
 def write(
     path: Path, names: Sequence[str], weights: F64, calibration: Calibration, rows: Sequence[Mapping[str, object]]
 ) -> None:
-    from gold import OFFSET, STRENGTH
-
-    from aligner._version import __version__
-
     content = {
         "version": __version__,
         "weights": {name: round(float(w), 4) for name, w in zip(names, weights, strict=True)},

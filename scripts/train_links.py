@@ -1,6 +1,6 @@
 """Learn what other aligners' links are worth: the default weights of `--links`, and those of `aligner combine`.
 
-    python scripts/train_links.py --fast-align BINARY --eflomal eflomal-align --cache FOLDER --write \
+    python scripts/train_links.py --fast-align BINARY --cache FOLDER --write \
         --weights aligner/model/links_weights.json
 
 Each gold set of gold.py, under one corpus, is aligned by both programs; of the Hansards there are published links of
@@ -13,24 +13,32 @@ consensus are of one on the edges that the systems disagree on. Figures are of w
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from gold import F64, REWARDS, View, aer, default_weights, view
+from gold import OFFSET as SHIFT
+from gold_sets import GOLD_SETS
+from peers import Text, directions, run_eflomal, run_fast_align
 from tables import markdown, parser_of, publish
 
-if TYPE_CHECKING:
-    from gold import F64, View
+from aligner._version import __version__
+from aligner.model.consensus import NAMES, agreement, decode
+from aligner.model.decoding import best_alignments
+from corpora.conversion import symmetrize_files
+from corpora.formats.pharaoh import write_pharaoh
+from corpora.link_files import read_links
+from corpora.links import Links
+from corpora.ragged import Lists
+from corpora.readers import open_corpus
+from corpora.symmetrize import symmetrize
+from features.extractor import FeatureSet
 
-    from corpora.links import Links
-    from corpora.ragged import Lists
-
-PAGE = "docs/accuracy.md"
 CORPORA = {"hansards": 10_000, "europarl": 10_000, "en-es": 2_500, "fr-en-stories": 3_000, "cs-en": 2_500}
 """Pairs of the corpus of each gold set."""
 
@@ -90,8 +98,6 @@ class Judged:
 
     def columns(self, names: Sequence[str]) -> F64:
         """(E, 4) of every edge of these pairs: the columns of neural aligners, then of statistical ones, summed."""
-        from features.extractor import FeatureSet
-
         links, gold = self.systems(names)
         bitext = self.view.labelled.bitext.take(np.arange(len(gold)))
         features = FeatureSet((), links=tuple(names), candidates="all")
@@ -101,18 +107,12 @@ class Judged:
         return np.hstack([parts[:, neural].sum(axis=1), parts[:, ~neural].sum(axis=1)])
 
 
-def judged(data: Path, cache: Path, fast_align: Path, eflomal: str) -> list[Judged]:
-    from gold import view
-    from gold_sets import GOLD_SETS
-
-    from corpora.link_files import read_links
-
+def judged(data: Path, cache: Path, fast_align: Path) -> list[Judged]:
     sets = []
     for name, pairs in CORPORA.items():
-        gold = GOLD_SETS[name]
-        (prefix,) = (prefix for prefix, size in gold.corpora if size == pairs)
-        seen = view(data, name, gold, prefix, pairs)
-        files = aligned(cache / f"{name}.{pairs}", seen, data / prefix, fast_align, eflomal)
+        (prefix,) = (prefix for prefix, size in GOLD_SETS[name].corpora if size == pairs)
+        seen = view(data, name, prefix, pairs)
+        files = aligned(cache / f"{name}.{pairs}", seen, data / prefix, fast_align)
         if name == "hansards":
             files |= {system: data / "hansards" / file for system, file in PUBLISHED.items()}
         sets.append(Judged(name, seen, {system: read_links(file) for system, file in files.items()}))
@@ -120,40 +120,27 @@ def judged(data: Path, cache: Path, fast_align: Path, eflomal: str) -> list[Judg
     return sets
 
 
-def aligned(stem: Path, seen: View, corpus: Path, fast_align: Path, eflomal: str) -> dict[str, Path]:
-    """Files of the links of a gold set by both programs, lower-cased and together with its corpus; made once."""
-    from corpora.conversion import symmetrize_files
-    from corpora.formats.pharaoh import write_pharaoh
-    from corpora.readers import open_corpus
-
-    names = [f"{program}{part}" for program in ("fast_align", "eflomal") for part in ("", ".forward", ".reverse")]
-    files = {name: Path(f"{stem}.{name}") for name in names}
-    if all(file.exists() for file in files.values()):
-        return files
-    first = seen.labelled.corpora[0]
-    text = open_corpus(str(corpus), source=first.source_language, target=first.target_language)
-    sides, joint = (Path(f"{stem}.source"), Path(f"{stem}.target")), Path(f"{stem}.joint")
-    with sides[0].open("w") as source, sides[1].open("w") as target, joint.open("w") as both:
-        for part, most in (*((part, None) for part in seen.labelled.corpora), (text, seen.pairs)):
-            for _, *pair in islice(part.texts(), most):
-                one, other = (" ".join(side.decode().lower().split()) for side in pair)
-                source.write(f"{one}\n")
-                target.write(f"{other}\n")
-                both.write(f"{one} ||| {other}\n")
-    for option, direction in (((), "forward"), (("-r",), "reverse")):
-        with files[f"fast_align.{direction}"].open("w") as out:
-            command = [str(fast_align), "-i", str(joint), "-d", "-o", "-v", *option]
-            subprocess.run(command, stdout=out, stderr=subprocess.DEVNULL, check=True)
-    outputs = "-f", str(files["eflomal.forward"]), "-r", str(files["eflomal.reverse"])
-    subprocess.run([eflomal, "-s", str(sides[0]), "-t", str(sides[1]), *outputs, "--overwrite"], check=True)
-    n = len(seen.labelled.links)
-    for program in ("fast_align", "eflomal"):
-        directions = [files[f"{program}.{direction}"] for direction in ("forward", "reverse")]
-        with files[program].open("wb") as file:
-            write_pharaoh(file, islice(symmetrize_files(*directions, "grow-diag-final-and"), n))
-        for direction in directions:  # of the corpus no more is wanted
-            direction.write_text("".join(direction.read_text().splitlines(keepends=True)[:n]))
-    return files
+def aligned(folder: Path, seen: View, corpus: Path, fast_align: Path) -> dict[str, Path]:
+    """Files of the links of a gold set by both programs, together with its corpus; made once."""
+    programs, n = ("fast_align", "eflomal"), len(seen.labelled.links)
+    if not folder.exists():
+        folder.mkdir(parents=True)
+        first = seen.labelled.corpora[0]
+        text = open_corpus(str(corpus), source=first.source_language, target=first.target_language)
+        texts = [line for part in seen.labelled.corpora for line in part.texts()]
+        texts += islice(text.texts(), seen.pairs)
+        lines = ([" ".join(side.decode().split()) for side in sides] for _, *sides in texts)
+        written = Text.write(folder, lines, seen.labelled.links)
+        run_fast_align(written, folder, fast_align)
+        run_eflomal(written, folder)
+        for program in programs:
+            with (folder / program).open("wb") as file:
+                grown = symmetrize_files(*directions(folder, program), "grow-diag-final-and")
+                write_pharaoh(file, islice(grown, n))
+            for direction in directions(folder, program):  # of the corpus no more is wanted
+                direction.write_text("".join(direction.read_text().splitlines(keepends=True)[:n]))
+    names = [file for program in programs for file in (folder / program, *directions(folder, program))]
+    return {file.name: file for file in names}
 
 
 def regression(parts: Sequence[tuple[F64, F64, F64, float]], columns: int) -> F64:
@@ -187,14 +174,8 @@ def signs_of(lists: Lists, gold: Links) -> F64:
 def of_links(sets: Sequence[Judged]) -> tuple[F64, list[list[Any]]]:
     """(4,) weights of `Judged.columns`; for each set and statistical aligners: their AER, by default, and with links.
 
-    What the neural ones are worth: `accuracy.py others`.
+    What the neural ones are worth: `measure.py others`.
     """
-    from gold import OFFSET as SHIFT
-    from gold import REWARDS, aer, default_weights
-
-    from aligner.model.decoding import best_alignments
-    from features.extractor import FeatureSet
-
     views = [one.view for one in sets]
     bias = SHIFT * (np.array(FeatureSet().names) == "bias")
     cases = []
@@ -227,10 +208,6 @@ def of_links(sets: Sequence[Judged]) -> tuple[F64, list[list[Any]]]:
 
 def of_consensus(sets: Sequence[Judged]) -> tuple[F64, list[list[Any]]]:
     """(3,) weights of `consensus.NAMES`, and for each set and systems: AER of others' ways, and of the consensus."""
-    from gold import aer
-
-    from aligner.model.consensus import NAMES, agreement, decode
-
     doubt = OFFSET * (np.array(NAMES) == "doubt")
     cases = []
     for one in sets:
@@ -253,9 +230,6 @@ def of_consensus(sets: Sequence[Judged]) -> tuple[F64, list[list[Any]]]:
 
 def by_votes(systems: Sequence[Links]) -> Iterator[Links]:
     """The links that more than half of the systems have, and grow-diag-final-and of one after the other."""
-    from corpora.links import Links
-    from corpora.symmetrize import symmetrize
-
     rows = [[pair.sure | pair.possible for pair in row] for row in zip(*systems, strict=True)]
     yield Links.from_sets(
         {link for link in set().union(*row) if 2 * sum(link in links for links in row) > len(row)} for row in rows
@@ -272,21 +246,17 @@ def by_votes(systems: Sequence[Links]) -> Iterator[Links]:
 def main() -> None:
     parser = parser_of(__doc__)
     parser.add_argument("--fast-align", type=Path, required=True)
-    parser.add_argument("--eflomal", default="eflomal-align")
     parser.add_argument("--cache", type=Path, required=True, help="folder of the links of both, made where it is empty")
     parser.add_argument("--weights", type=Path, help="write the weights to this file")
     options = parser.parse_args()
 
-    from aligner._version import __version__
-    from aligner.model.consensus import NAMES
-
-    sets = judged(options.data, options.cache, options.fast_align, options.eflomal)
+    sets = judged(options.data, options.cache, options.fast_align)
     consensus, combined = of_consensus(sets)
     header = ["gold set", "systems", "majority", "grow-diag-final-and", "`aligner combine`"]
-    publish("combine", markdown(header, with_mean(combined), words=2), pages=[PAGE], write=options.write)
+    publish("combine", markdown(header, with_mean(combined), words=2), write=options.write)
     links, beside = of_links(sets)
     header = ["gold set", "`--links`", "alone", "default", "default with `--links`"]
-    publish("links", markdown(header, with_mean(beside), words=2), pages=[PAGE], write=options.write)
+    publish("links", markdown(header, with_mean(beside), words=2), write=options.write)
     if options.weights is not None:
         kinds = ("links:neural", "links:neural:pair", "links:statistical", "links:statistical:pair")
         links = np.where(np.repeat(links[::2] > 0, 2), links, 0.0)  # what an aligner links is no evidence against it

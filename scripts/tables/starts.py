@@ -1,10 +1,4 @@
-"""The table of starts in docs/speed.md: what the first run on a new machine costs, and every later one.
-
-    python scripts/bench_start.py --write
-
-Each command is a process on the bundled sample, cold (an empty folder of kernels) and warm. `compiling` are seconds of
-the process in which a kernel was being compiled; CPU seconds and kernels are of all processes that the command started.
-"""
+"""What the first run on a new machine costs, and every later one."""
 
 from __future__ import annotations
 
@@ -19,7 +13,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from tables import ROOT, markdown, parser_of, publish
+from tables import ROOT, markdown, table
 
 SAMPLE = ROOT / "corpora" / "sample"
 TEST = str(SAMPLE / "test.en"), str(SAMPLE / "test.fr")
@@ -90,27 +84,28 @@ def execute(arguments: list[str], folder: Path, kernels: Path) -> Start:
     return Start(wall, first, cpu, compiling, len({*kernels.rglob("*.nbi")}) - kept)
 
 
-def main() -> None:
-    parser = parser_of(__doc__)
-    parser.add_argument("--runs", type=int, default=3, help="of each, of which the one of median wall seconds is shown")
-    options = parser.parse_args()
+@table("starts")
+def starts(runs: int = 3) -> str:
+    """What the first run on a new machine costs, and every later one.
+
+    Each command is a process on the bundled sample, cold (an empty folder of kernels) and warm. `compiling` are seconds
+    of the process in which a kernel was being compiled; CPU seconds and kernels are of all processes that the command
+    started.
+    runs: of each, of which the one of median wall seconds is shown.
+    """
     rows = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         execute(["train", str(SAMPLE / "train"), "-m", "{model}"], folder, folder / "first")
         for command, arguments in COMMANDS.items():
             for kind in ("cold", "warm"):
-                runs = []
-                for number in range(options.runs):
+                ran = []
+                for number in range(runs):
                     kernels = folder / f"{command}-{number if kind == 'cold' else 0}".replace(" ", "-")
-                    runs.append(execute(arguments, folder, kernels))
-                found = min(runs, key=lambda run: abs(run.wall - statistics.median(run.wall for run in runs)))
+                    ran.append(execute(arguments, folder, kernels))
+                found = min(ran, key=lambda run: abs(run.wall - statistics.median(run.wall for run in ran)))
                 seconds = (f"{value:.1f}" for value in (found.first, found.wall, found.cpu, found.compiling))
                 rows.append([f"`{command}`", kind, *seconds, found.kernels])
                 print(*rows[-1], flush=True)
     header = ["process", "kernels", "first answer, s", "seconds", "CPU s", "compiling, s", "kernels compiled"]
-    publish("starts", markdown(header, rows, words=2), pages=["docs/speed.md"], write=options.write)
-
-
-if __name__ == "__main__":
-    main()
+    return markdown(header, rows, words=2)

@@ -1,11 +1,4 @@
-"""What a service answers, how fast, and in what memory: sentence pairs of the Hansards, by a model of 10,000 of them.
-
-    python scripts/bench_serve.py [--seconds 20] [--requests 100000] [--model MODEL] [--crowd 25] [--write]
-
-Needs Debian's package wrk and the extra web. At a constant rate requests are sent when they are due, whether others are
-answered or not, and their time counts from then; wrk's connections each send the next request at the answer.
-Meanwhile there are clients that send half a head, or a body at a byte a second, or take no answers, 25 of each.
-"""
+"""What a service answers, how fast, and in what memory."""
 
 from __future__ import annotations
 
@@ -14,7 +7,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -22,13 +14,15 @@ import urllib.request
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import cycle, islice
 from pathlib import Path
-from typing import Any
 
-from tables import ROOT, markdown, parser_of, publish
+from peers import ALIGNER
 
-ALIGNER = (sys.executable, "-m", "aligner")
+from corpora.readers import open_corpus
+from tables import DATA, ROOT, markdown, table
+
 LUA = """
 local bodies, n = {}, 0
 for line in io.lines(os.getenv("BODIES")) do bodies[#bodies + 1] = line end
@@ -38,6 +32,8 @@ function request()
   return wrk.format(nil, "/align", nil, bodies[n])
 end
 """
+
+HEAD = b"POST /align HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
 
 Row = tuple[float, float, float, float]  # requests a second, p50 and p99 in ms, share of refusals
 
@@ -69,15 +65,13 @@ class Load:
         """By wrk, as fast as answers come."""
         command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds:.0f}s", "--latency", "-s", self.folder / "post.lua"]
         environment = {**os.environ, "BODIES": str(self.folder / f"bodies{size}")}
-        run = subprocess.run([*command, self.address], env=environment, capture_output=True, text=True, check=True)
-        units = {"us": 1e-3, "ms": 1.0, "s": 1e3}
-        times = [
-            float(number) * units[unit] for number, unit in re.findall(r"(?:50|99)%\s+([\d.]+)(us|ms|s)", run.stdout)
-        ]
-        requests, rate = (re.search(what, run.stdout)[1] for what in (r"(\d+) requests in", r"Requests/sec: +([\d.]+)"))  # type: ignore[index]
-        refused = re.search(r"Non-2xx or 3xx responses: (\d+)", run.stdout)
-        assert not re.search("(connect|read|write) [1-9]", run.stdout), run.stdout
-        return float(rate), times[0], times[1], int(refused[1] if refused else 0) / int(requests)
+        told = subprocess.run([*command, self.address], env=environment, capture_output=True, text=True, check=True)
+        assert not re.search("(connect|read|write) [1-9]", told.stdout), told.stdout
+        units, found = {"us": 1e-3, "ms": 1.0, "s": 1e3}, partial(re.findall, string=told.stdout)
+        times = [float(number) * units[unit] for number, unit in found(r"(?:50|99)%\s+([\d.]+)(us|ms|s)")]
+        (requests,), (rate,) = found(r"(\d+) requests in"), found(r"Requests/sec: +([\d.]+)")
+        refused = sum(map(int, found(r"Non-2xx or 3xx responses: (\d+)")))
+        return float(rate), *times, refused / int(requests)
 
     async def at_rate(self, size: int, rate: float, seconds: float) -> Row:
         """One request every 1 / rate seconds."""
@@ -88,10 +82,7 @@ class Load:
         async def ask(body: bytes, due: float) -> None:
             nonlocal refused
             reader, writer = free.popleft() if free else await asyncio.open_connection(host, port)
-            writer.write(
-                b"POST /align HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%b"
-                % (len(body), body)
-            )
+            writer.write(HEAD % len(body) + body)
             head = await reader.readuntil(b"\r\n\r\n")
             await reader.readexactly(int(re.search(rb"content-length: (\d+)", head)[1]))  # type: ignore[index]
             free.append((reader, writer))
@@ -124,10 +115,9 @@ class Crowd(threading.Thread):
         asyncio.run(self._all())
 
     async def _all(self) -> None:
-        post = b"POST /align HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 9999\r\n\r\n"
         kinds = (
             (b"POST /align HTTP/1.1\r\nho", False),
-            (post, True),
+            (HEAD % 9999, True),
             (b"GET / HTTP/1.1\r\nhost: x\r\n\r\n" * 200, False),
         )
         await asyncio.gather(*(self._client(*kind) for kind in kinds for _ in range(self._each)))
@@ -147,18 +137,8 @@ class Crowd(threading.Thread):
                 writer.close()
 
 
-def read_pairs(data: Path, n: int) -> list[dict[str, str]]:
-    """Sentences of the labelled sets, which the model has not seen, and of the text it was made of."""
-    from corpora.readers import open_corpus
-
-    texts = [open_corpus(data / "hansards" / name).texts() for name in ("gold-dev", "train")]
-    pairs = [{"source": s.decode(), "target": t.decode()} for text in texts for _, s, t in islice(text, n)]
-    return pairs[:n]
-
-
 def train(data: Path, folder: Path) -> Path:
-    from corpora.readers import open_corpus
-
+    """A model of 10,000 pairs of the Hansards."""
     texts = [*islice(open_corpus(data / "hansards" / "train").texts(), 10_000)]
     for side in (1, 2):
         (folder / f"text.{side}").write_bytes(b"".join(text[side] + b"\n" for text in texts))
@@ -167,56 +147,44 @@ def train(data: Path, folder: Path) -> Path:
     return folder / "M"
 
 
-def main() -> None:
-    parser = parser_of(__doc__)
-    parser.add_argument("--seconds", type=float, default=20.0, help="of each row")
-    parser.add_argument("--requests", type=int, default=100_000, help="of the last row")
-    parser.add_argument("--model", type=Path)
-    parser.add_argument("--crowd", type=int, default=25, help="clients of each kind that end no request")
-    options = parser.parse_args()
+@table("serve")
+def serve(
+    data: Path = DATA, seconds: float = 20.0, requests: int = 100_000, model: Path | None = None, crowd: int = 25
+) -> str:
+    """What a service answers, how fast, and in what memory: pairs of the Hansards, by a model of 10,000 of them.
+
+    Needs Debian's package wrk and the extra web. At a constant rate requests are sent when they are due, whether others
+    are answered or not, and their time counts from then; wrk's connections each send the next request at the answer.
+    Meanwhile there are clients that send half a head, or a body at a byte a second, or take no answers.
+    seconds: of each row.  requests: of the last row.  crowd: clients of each kind that end no request.
+    """
     os.environ["PYTHONPATH"] = str(ROOT)
-    folder, seconds = Path(tempfile.mkdtemp()), options.seconds
-    load = Load(options.model or train(options.data, folder), read_pairs(options.data, 2000), folder)
-    rows: list[Any] = []
+    folder, rows = Path(tempfile.mkdtemp()), []
+    # Sentences of the labelled sets, which the model has not seen, and of the text it was made of.
+    texts = [
+        line for name in ("gold-dev", "train") for line in islice(open_corpus(data / "hansards" / name).texts(), 2000)
+    ]
+    pairs = [{"source": source.decode(), "target": target.decode()} for _, source, target in texts[:2000]]
+    load = Load(model or train(data, folder), pairs, folder)
 
     def row(what: str, size: int, found: Row) -> None:
         rate, p50, p99, refused = found
-        pairs = rate * size * (1 - refused)
-        rows.append(
-            [
-                what,
-                size,
-                f"{rate:,.0f}",
-                f"{pairs:,.0f}",
-                f"{p50:.1f}",
-                f"{p99:.1f}",
-                f"{refused:.0%}",
-                f"{load.memory():.0f}",
-            ]
-        )
+        answered = f"{rate:,.0f}", f"{rate * size * (1 - refused):,.0f}"
+        rows.append([what, size, *answered, f"{p50:.1f}", f"{p99:.1f}", f"{refused:.0%}", f"{load.memory():.0f}"])
         print(*rows[-1], flush=True)
 
     try:
-        Crowd(load.address, options.crowd).start()
+        Crowd(load.address, crowd).start()
         load.at_once(1, 4, 3)  # warm
         for rate in (100, 1000):
             row(f"{rate:,} a second", 1, asyncio.run(load.at_rate(1, rate, seconds)))
         row("4 connections", 100, load.at_once(100, 4, seconds))
         row("1,000 connections", 1, load.at_once(1, 1000, seconds))
         row("16 connections", 1, first := load.at_once(1, 16, seconds))
-        done = first[0] * seconds
-        if options.requests > done:
-            row(
-                f"16 connections, {options.requests:,} requests later",
-                1,
-                load.at_once(1, 16, options.requests / first[0]),
-            )
+        if requests > first[0] * seconds:
+            row(f"16 connections, {requests:,} requests later", 1, load.at_once(1, 16, requests / first[0]))
     finally:
         load.process.terminate()
         load.process.wait()
     header = ["load", "pairs a request", "requests/s", "pairs/s", "p50, ms", "p99, ms", "refused (503)", "MiB in use"]
-    publish("serve", markdown(header, rows), pages=["docs/serve.md"], write=options.write)
-
-
-if __name__ == "__main__":
-    main()
+    return markdown(header, rows)

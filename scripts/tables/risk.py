@@ -1,10 +1,4 @@
-"""What `align --risk` keeps and promises: the table of docs/risk.md.
-
-    python scripts/risk.py --write
-
-For each gold set a model of the default weights, counted on its corpus and its own text, is calibrated on a random
-sample of its labelled pairs and tried on the others: many times, as the promise is of the mean over samples.
-"""
+"""What `align --risk` keeps and promises."""
 
 from __future__ import annotations
 
@@ -12,8 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from gold_sets import DEV_SETS, GERMAN, GOLD_SETS, TURKISH, WIKIPEDIA, GoldSet
-from tables import markdown, parser_of, publish
+from gold_sets import DEV_SETS, FURTHER, GOLD_SETS, WIKIPEDIA, GoldSet
 
 from aligner.errors import SettingError
 from aligner.model.calibration import judged
@@ -26,16 +19,14 @@ from corpora.normalize import Normalizer
 from corpora.ragged import I64
 from corpora.readers import open_corpus
 from features.statistics import CorpusStatistics
+from tables import DATA, markdown, table
 
-PAGE = "docs/risk.md"
 ASKED = (0.1, 25), (0.1, 50), (0.05, 50), (0.05, 100), (0.02, 100)
 """Risks, and labelled pairs to calibrate with; as many others at least are there to try them."""
-SPLITS = 200
 MOST = 25_000
 """Pairs of the corpus that a model is counted on."""
 
-SETS = {name: gold for name, gold in (GOLD_SETS | DEV_SETS | WIKIPEDIA).items() if gold.words is None}
-SETS |= {"rwth-de-en": GERMAN, "en-tr": TURKISH}
+WHOLE = {name: gold for name, gold in (GOLD_SETS | DEV_SETS | WIKIPEDIA | FURTHER).items() if gold.words is None}
 """Of the others not all words are annotated, so that links look wrong that are not."""
 
 
@@ -65,14 +56,14 @@ def some(links: Links, pairs: I64) -> Links:
     return Links(links.source[rows], links.target[rows], links.sure[rows], offsets, scores=links.known_scores[rows])
 
 
-def tried(found: Links, usual: Links, risk: float, labels: int, seed: int) -> tuple[float, float, float, float]:
+def tried(found: Links, usual: Links, risk: float, labels: int, splits: int) -> tuple[float, float, float, float]:
     """The mean risk of the other pairs, the share of splits above, of the usual links kept, and of refusals.
 
     Where a risk is refused there are no links, and none is wrong.
     """
-    rng, n = np.random.default_rng(seed), len(found)
-    risks, kept, refused = np.zeros(SPLITS), np.zeros(SPLITS), 0
-    for split in range(SPLITS):
+    rng, n = np.random.default_rng(1), len(found)
+    risks, kept, refused = np.zeros(splits), np.zeros(splits), 0
+    for split in range(splits):
         order = rng.permutation(n)
         curve = RiskCurve.of(some(found, order[:labels]), len(some(usual, order[:labels]).source))
         others, those = some(found, order[labels:]), len(some(usual, order[labels:]).source)
@@ -86,27 +77,28 @@ def tried(found: Links, usual: Links, risk: float, labels: int, seed: int) -> tu
             np.bincount(others.pairs[chosen], minlength=n - labels) for chosen in (above, above & ~others.sure)
         )
         risks[split], kept[split] = np.mean(wrong / np.maximum(links, 1)), links.sum() / those
-    return float(risks.mean()), float(np.mean(risks > risk)), float(kept.mean()), refused / SPLITS
+    return float(risks.mean()), float(np.mean(risks > risk)), float(kept.mean()), refused / splits
 
 
-def main() -> None:
-    options = parser_of(__doc__).parse_args()
+@table("risk")
+def risk(data: Path = DATA, splits: int = 200) -> str:
+    """What `align --risk` keeps and promises, on the gold sets of which all words are annotated.
+
+    For each a model of the default weights, counted on its corpus and its own text, is calibrated on a random sample of
+    its labelled pairs and tried on the others: many times, as the promise is of the mean over samples.
+    splits: samples.
+    """
     rows = []
-    for name, gold in SETS.items():
-        found, usual = judged_links(options.data, gold)
+    for name, gold in WHOLE.items():
+        found, usual = judged_links(data, gold)
         cells = []
-        for risk, labels in ASKED:
+        for asked, labels in ASKED:
             if len(found) < 2 * labels:
                 cells.append("")
                 continue
-            mean, above, kept, refused = tried(found, usual, risk, labels, 1)
+            mean, above, kept, refused = tried(found, usual, asked, labels, splits)
             told = f", refused {100 * refused:.0f}" if refused else ""
             cells.append("refused" if refused > 0.9 else f"{100 * mean:.1f}, {100 * above:.0f}, {100 * kept:.0f}{told}")
         rows.append([name, f"{len(found):,}", f"{100 * usual.sure.mean():.1f}", *cells])
         print(*rows[-1], flush=True)
-    header = ["gold set", "pairs", "right", *(f"{risk:g} by {labels}" for risk, labels in ASKED)]
-    publish("risk", markdown(header, rows), pages=[PAGE], write=options.write)
-
-
-if __name__ == "__main__":
-    main()
+    return markdown(["gold set", "pairs", "right", *(f"{asked:g} by {labels}" for asked, labels in ASKED)], rows)

@@ -1,10 +1,4 @@
-"""What a large report costs the browser: pairs of the Hansards, with gold and three systems that are made up.
-
-    python scripts/bench_report.py [--pairs 10000] [--repeats 3] [--write]
-
-Needs Debian's package chromium and playwright from PyPI. Of the seconds the least of all repeats, of the memory, that
-of the process that shows the page, the most.
-"""
+"""What a large report costs the browser."""
 
 from __future__ import annotations
 
@@ -16,14 +10,14 @@ from itertools import islice
 from pathlib import Path
 
 from browser import open_browser
-from tables import markdown, parser_of, publish
+
+from aligner.pages.report import read_pairs, write_page
+from corpora.readers import open_corpus
+from tables import DATA, markdown, table
 
 
 def write_report(data: Path, folder: Path, pairs: int) -> Path:
     """Of links along the diagonal, a word to and fro."""
-    from aligner.pages.report import read_pairs, write_page
-    from corpora.readers import open_corpus
-
     rng = random.Random(1)
     texts = [*islice(open_corpus(data / "hansards" / "train").texts(), pairs)]
     for side in (1, 2):
@@ -73,27 +67,16 @@ def measure(report: Path) -> list[float]:
     return [*seconds, max(int(re.search(r"VmHWM:\s+(\d+)", text)[1]) for text in status) / 1024]  # type: ignore[index]
 
 
-def main() -> None:
-    parser = parser_of(__doc__)
-    parser.add_argument("--pairs", type=int, default=10_000)
-    parser.add_argument("--repeats", type=int, default=3)
-    options = parser.parse_args()
-    report = write_report(options.data, Path(tempfile.mkdtemp()), options.pairs)
-    *seconds, memory = zip(*(measure(report) for _ in range(options.repeats)), strict=True)
-    header = [
-        "pairs",
-        "MB of HTML",
-        "opens, s",
-        "first threshold, s",
-        "words, s",
-        "plots, s",
-        "search, s",
-        "MiB at most",
-    ]
-    size = report.stat().st_size / 1e6
-    row = [f"{options.pairs:,}", f"{size:.1f}", *(f"{min(those):.2f}" for those in seconds), f"{max(memory):.0f}"]
-    publish("report", markdown(header, [row], words=0), pages=["docs/report.md"], write=options.write)
+@table("report")
+def report(data: Path = DATA, pairs: int = 10_000, repeats: int = 3) -> str:
+    """What a large report costs the browser: pairs of the Hansards, with gold and three systems that are made up.
 
-
-if __name__ == "__main__":
-    main()
+    Needs Debian's package chromium and playwright from PyPI. Of the seconds the least of all repeats, of the memory,
+    that of the process that shows the page, the most.
+    """
+    page = write_report(data, Path(tempfile.mkdtemp()), pairs)
+    *seconds, memory = zip(*(measure(page) for _ in range(repeats)), strict=True)
+    actions = "opens, s", "first threshold, s", "words, s", "plots, s", "search, s"
+    least = [f"{min(those):.2f}" for those in seconds]
+    row = [f"{pairs:,}", f"{page.stat().st_size / 1e6:.1f}", *least, f"{max(memory):.0f}"]
+    return markdown(["pairs", "MB of HTML", *actions, "MiB at most"], [row], words=0)

@@ -1,38 +1,35 @@
-"""The tables of docs/cluster.md: what counting text on a cluster costs, by pairs and workers, and a model of that cost.
-
-    python scripts/bench_cluster.py --write
-
-The workers are processes of this machine. Bytes are those of files and answers, whatever carries them. 40 minutes.
-"""
+"""What counting text on a cluster costs, and a model of that cost."""
 
 from __future__ import annotations
 
-import json
-import resource
-import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from itertools import islice
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.optimize import nnls
-from tables import markdown, parser_of, publish
 
-RUNS = [[100_000, 0, 1, 2, 4], [400_000, 0, 1, 2, 4], [1_830_235, 0, 2, 4]]
-"""Pairs, and workers of the runs that the model is fitted on; none: on this machine, without a cluster."""
+from tables import DATA, markdown, table
+
+RUNS = {100_000: (0, 1, 2, 4), 400_000: (0, 1, 2, 4), 1_830_235: (0, 2, 4), 800_000: (3,)}
+"""Pairs, and workers; none: on this machine, without a cluster. The model is fitted on all runs but the last."""
 
 PASSES = 2 + 3
 """Over the text: two of Model 1, and one of the HMM for each of three lexicons."""
 
 
 def usage() -> tuple[float, float]:
-    """CPU seconds of this process, and GiB that it held at most."""
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    return used.ru_utime + used.ru_stime, used.ru_maxrss / (1 << 20)
+    """CPU seconds of this process, and GiB that it held at most; `ru_maxrss` has those of the one that started it."""
+    status = Path("/proc/self/status").read_text("utf-8").splitlines()
+    peak = next(int(line.split()[1]) for line in status if line.startswith("VmHWM:"))
+    return time.process_time(), peak / (1 << 20)
 
 
 def size(*paths: str) -> int:
@@ -86,16 +83,12 @@ def measure(prefix: str, pairs: int, workers: int) -> dict[str, float]:
             traffic = [watched.written, watched.read, watched.returned]
     mine = usage()
     words, cells = len(bitext.source.ids) + len(bitext.target.ids), len(statistics.cooccurrence.targets)
+    client, worker_peak = mine[0] - before, max((peak for _, peak in others), default=0.0)
     return {
-        "pairs": pairs,
-        "words": words,
-        "cells": cells,
-        "workers": workers,
-        "client": mine[0] - before,
-        "cpu": mine[0] - before + sum(cpu for cpu, _ in others),
-        "client_peak": mine[1],
-        "worker_peak": max((peak for _, peak in others), default=0.0),
-    } | dict(zip(("written", "read", "returned"), traffic, strict=True))
+        "pairs": pairs, "words": words, "cells": cells, "workers": workers, "client": client,
+        "cpu": client + sum(cpu for cpu, _ in others), "client_peak": mine[1], "worker_peak": worker_peak,
+        **{name: sent / PASSES / 1e9 for name, sent in zip(("written", "read", "returned"), traffic, strict=True)},
+    }  # fmt: skip
 
 
 MODEL = {
@@ -128,27 +121,18 @@ def fit(runs: Sequence[dict[str, float]], what: str) -> tuple[str, Callable[[dic
     return formula, lambda run: float(np.dot(found, terms(run, of)))
 
 
-def main() -> None:
-    parser = parser_of(__doc__)
-    parser.add_argument("--corpus", default="europarl", help="its first pairs")
-    parser.add_argument("--runs", type=int, nargs="+", action="append", metavar="PAIRS WORKERS", help="repeatable")
-    parser.add_argument("--held-out", type=int, nargs=2, default=[800_000, 3], help="a run the model is not fitted on")
-    parser.add_argument("--one", action="store_true", help="measure the held-out run alone, for another process")
-    asked = parser.parse_args()
-    prefix = str(asked.data / asked.corpus / "train")
-    if asked.one:
-        print(json.dumps(measure(prefix, *asked.held_out)))
-        return
-    runs = []
-    for pairs, *workers in [*(asked.runs or RUNS), asked.held_out]:
-        for number in workers:
-            command = [sys.executable, __file__, "--data", asked.data, "--corpus", asked.corpus, "--one", "--held-out"]
-            ran = subprocess.run([*command, str(pairs), str(number)], check=True, capture_output=True)
-            runs.append(json.loads(ran.stdout.splitlines()[-1]))
-            print(runs[-1], flush=True, file=sys.stderr)
-    for run in runs:
-        for name in ("written", "read", "returned"):
-            run[name] /= PASSES * 1e9
+@table("cluster")
+def cluster(data: Path = DATA, pairs: tuple[int, ...] = tuple(RUNS)) -> str:
+    """What counting Europarl on a cluster costs, by pairs and workers, and a model of that cost.
+
+    The workers are processes of this machine. Bytes are those of files and answers, whatever carries them. 40 minutes.
+    pairs: of the runs; of the last ones the model is not told.
+    """
+    prefix, runs = str(data / "europarl" / "train"), []
+    for number, workers in [(n, workers) for n in pairs for workers in RUNS.get(n, (0, 2))]:
+        with ProcessPoolExecutor(1, get_context("spawn")) as process:
+            runs.append(process.submit(measure, prefix, number, workers).result())
+        print(runs[-1], flush=True, file=sys.stderr)
     rows = [
         [
             f"{run['pairs']:,}",
@@ -174,9 +158,4 @@ def main() -> None:
         models.append([name, formula, f"{predict(checked):.3g}", f"{checked[what]:.3g}"])
     left_out = f"it says of {checked['pairs']:,} pairs, {checked['workers']} workers"
     about = ["of a run with workers", "model", left_out, "measured"]
-    text = f"{markdown(header, rows, words=0)}\n\n{markdown(about, models, words=2)}"
-    publish("cluster", text, pages=["docs/cluster.md"], write=asked.write)
-
-
-if __name__ == "__main__":
-    main()
+    return f"{markdown(header, rows, words=0)}\n\n{markdown(about, models, words=2)}"

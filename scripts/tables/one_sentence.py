@@ -1,27 +1,25 @@
-"""One sentence pair through all steps: the table of candidates in docs/how-it-works.md.
-
-    python scripts/one_sentence.py --write
-
-Counts the sample corpus without its labels, and shows for each candidate of a pair what the steps compute: Dice,
-posteriors of IBM Model 1 and of the HMM, the score by the default weights, the probability, and whether it is a link.
-"""
+"""One sentence pair through all steps."""
 
 from __future__ import annotations
 
 import warnings
 
-from tables import ROOT, markdown, parser_of, publish
+import aligner
+from aligner.model.scoring import score_table
+from corpora.links import Links
+from tables import ROOT, markdown, table
 
 SAMPLE = ROOT / "corpora" / "sample"
 SOURCE, TARGET = "he forgot his keys .", "il a oublié ses clés ."
 
 
-def main() -> None:
-    write = parser_of(__doc__).parse_args().write
-    import aligner
-    from aligner.model.scoring import score_table
-    from corpora.links import Links
+@table("one-sentence")
+def one_sentence() -> str:
+    """What the steps compute of the candidates of a sentence pair.
 
+    Counts the sample corpus without its labels, and shows for each candidate Dice, posteriors of IBM Model 1 and of the
+    HMM, the score by the default weights, the probability, and whether it is a link.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # without labels the model has the default weights, as it should here
         model = aligner.train([str(SAMPLE / "train.en"), str(SAMPLE / "train.fr")]).model
@@ -39,8 +37,4 @@ def main() -> None:
         computed = [*(f"{signal[at]:.2f}" for signal in signals), f"{scores[at]:.1f}", f"{probability[j, k]:.3f}"]
         rows.append([source[j], target[k], *computed, f"{j}-{k}" if (j, k) in found else ""])
     header = ["source", "target", "Dice", "IBM Model 1", "HMM", "score", "probability", "link"]
-    publish("one-sentence", markdown(header, rows, words=2), pages=["docs/how-it-works.md"], write=write)
-
-
-if __name__ == "__main__":
-    main()
+    return markdown(header, rows, words=2)

@@ -1,10 +1,4 @@
-"""The table of suspicious translations in docs/lexicons.md: how early wrong pairs stand in `score --format worst`.
-
-    python scripts/suspects.py --write
-
-Of the first pairs of each corpus, one in 250 gets the translation of another one, and the whole is scored by itself;
-the fit is the third column of --format tsv. Means over seeds.
-"""
+"""How early wrong pairs stand in `score --format worst`."""
 
 from __future__ import annotations
 
@@ -13,7 +7,11 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
-from tables import markdown, parser_of, publish
+
+import aligner
+from corpora.files import read_lines
+from corpora.suspects import support
+from tables import DATA, markdown, table
 
 CORPORA = {
     "Europarl en-fr": ("europarl/train.en.xz", "europarl/train.fr.xz"),
@@ -23,16 +21,12 @@ CORPORA = {
     "news and Wikipedia en-hu": ("xl-wa/en-hu/text.en.gz", "xl-wa/en-hu/text.hu.gz"),
     "news and Wikipedia en-ru": ("xl-wa/en-ru/text.en.gz", "xl-wa/en-ru/text.ru.gz"),
 }
-PAIRS, ONE_IN, SEEDS = 10_000, 250, 3
+ONE_IN, SEEDS = 250, 3
 
 
-def places(files: list[Path], seed: int) -> tuple[int, list[float]]:
+def places(files: list[Path], seed: int, pairs: int) -> tuple[int, list[float]]:
     """How many pairs are wrong, and the shares of them among the first ones by support, by twice the share, by fit."""
-    import aligner
-    from corpora.files import read_lines
-    from corpora.suspects import support
-
-    sides = [[line.decode().split() for line in islice(read_lines(file), PAIRS)] for file in files]
+    sides = [[line.decode().split() for line in islice(read_lines(file), pairs)] for file in files]
     wrong = random.Random(seed).sample(range(len(sides[0])), len(sides[0]) // ONE_IN)
     moved = [sides[1][place] for place in wrong]
     for place, words in zip(wrong, [*moved[1:], moved[0]], strict=True):
@@ -49,16 +43,17 @@ def places(files: list[Path], seed: int) -> tuple[int, list[float]]:
     return n, shares
 
 
-def main() -> None:
-    asked = parser_of(__doc__).parse_args()
+@table("suspects")
+def suspects(data: Path = DATA, pairs: int = 10_000) -> str:
+    """How early wrong pairs stand in `score --format worst`.
+
+    Of the first pairs of each corpus, one in 250 gets the translation of another one, and the whole is scored by
+    itself; the fit is the third column of --format tsv. Means over seeds.
+    """
     rows = []
     for name, files in CORPORA.items():
-        found = [places([asked.data / file for file in files], seed) for seed in range(SEEDS)]
+        found = [places([data / file for file in files], seed, pairs) for seed in range(SEEDS)]
         means = np.mean([shares for _, shares in found], axis=0)
         rows.append([name, found[0][0], *(f"{mean:.0f}" for mean in means)])
     header = ["corpus", "wrong pairs, n", "% in the first n", "in 1.5 n", "in 5 n", "in 1.5 n by the fit"]
-    publish("suspects", markdown(header, rows), pages=["docs/lexicons.md"], write=asked.write)
-
-
-if __name__ == "__main__":
-    main()
+    return markdown(header, rows)

@@ -1,26 +1,21 @@
-"""The table of docs/own-problem.md: random fields and structured SVMs on CoNLL-2000 and OCR, beside CRFsuite.
-
-    python scripts/fields.py --write      # a quarter of an hour; CRFsuite, if python-crfsuite is installed
-
-The features are those of the benchmark of solvers, without biases, which CRFsuite lacks. Its objective is ours times n,
-which the script checks at its weights. F1 is of whole chunks, as conlleval counts them.
-"""
+"""Random fields and structured SVMs beside CRFsuite."""
 
 from __future__ import annotations
 
+import gzip
+import tempfile
 import time
 from importlib.util import find_spec
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
-from sequences import Sequences, read_chunks, read_letters
-from tables import markdown, parser_of, publish
+from sequences import Sequences
+from solver_problems import Array, chunks, letters
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-Array = np.ndarray[Any, Any]
+from aligner.solvers import LogLoss, solve
+from tables import DATA, markdown, table
 
 
 def chunks_of(names: list[str], lengths: Array) -> set[tuple[int, int, str]]:
@@ -44,8 +39,6 @@ def f1(train: Sequences, test: Sequences, gold: list[str], labels: Array) -> flo
 
 def crfsuite(train: Sequences, strength: float) -> tuple[Array, float, float, int]:
     """CRFsuite's weights in our order, its loss, its CPU seconds and iterations."""
-    import tempfile
-
     import pycrfsuite
 
     names, bounds = [str(c) for c in range(train.features.shape[1])], np.append(0, np.cumsum(train.lengths))
@@ -74,9 +67,7 @@ def crfsuite(train: Sequences, strength: float) -> tuple[Array, float, float, in
     return w, last["loss"], spent, last["num"]
 
 
-def compare(name: str, train: Sequences, test: Sequences, measure: Any) -> list[list[object]]:
-    from aligner.solvers import LogLoss, solve
-
+def compare(name: str, train: Sequences, test: Sequences, passes: int, measure: Any) -> list[list[object]]:
     n, problem, rows = len(train), train.problem(1.0 / len(train)), list[list[object]]()
 
     def row(by: str, w: Array, objective: float, gap: str, passes: float, spent: float) -> None:
@@ -84,18 +75,12 @@ def compare(name: str, train: Sequences, test: Sequences, measure: Any) -> list[
         rows.append([name, by, f"{objective:.5f}", gap, f"{passes:,}", f"{spent:.0f}", error])
         print(*rows[-1], sep=" | ", flush=True)
 
-    ways = ("hinge, `bcfw`", problem, "bcfw", 200), ("log loss, `lbfgs`", LogLoss(problem), "lbfgs", 80)
-    for by, of, solver, passes in ways:
+    ways = ("hinge, `bcfw`", problem, "bcfw", passes), ("log loss, `lbfgs`", LogLoss(problem), "lbfgs", 2 * passes // 5)
+    for by, of, solver, most in ways:
         begin = time.process_time()
-        result = solve(of, solver, gap=0.01, passes=passes)
-        row(
-            by,
-            result.w,
-            result.primal,
-            f"{result.trace[-1].relative_gap:.0e}",
-            result.trace[-1].passes,
-            time.process_time() - begin,
-        )
+        result = solve(of, solver, gap=0.01, passes=most)
+        spent, last = time.process_time() - begin, result.trace[-1]
+        row(by, result.w, result.primal, f"{last.relative_gap:.0e}", last.passes, spent)
     if find_spec("pycrfsuite"):
         w, loss, spent, iterations = crfsuite(train, 1.0 / n)
         ours = n * (LogLoss(problem).sums(w).value + 0.5 / n * float(w @ w))
@@ -104,27 +89,20 @@ def compare(name: str, train: Sequences, test: Sequences, measure: Any) -> list[
     return rows
 
 
-def main() -> None:
-    options = parser_of(__doc__).parse_args()
-    folder: Path = options.data
-    train = read_chunks(folder / "conll2000" / "train.txt.gz", least=3)
-    test = read_chunks(folder / "conll2000" / "test.txt.gz", train)
-    gold = read_gold(folder / "conll2000" / "test.txt.gz")
-    rows = compare("chunks", train, test, lambda labels: f"F1 {100 * f1(train, test, gold, labels):.2f}")
-    words = read_letters(folder / "ocr" / "letter.data.gz")
-    test, train = (words.take(np.flatnonzero((words.folds == 0) == held)) for held in (True, False))
-    rows += compare("letters", train, test, lambda labels: f"{100 * np.mean(labels != test.labels):.1f} % wrong")
+@table("fields")
+def fields(data: Path = DATA, passes: int = 200) -> str:
+    """Random fields and structured SVMs on CoNLL-2000 and OCR, beside CRFsuite, if python-crfsuite is installed.
+
+    The features are those of the benchmark of solvers, without biases, which CRFsuite lacks. Its objective is ours
+    times n, which is checked at its weights. F1 is of whole chunks, as conlleval counts them. A quarter of an hour.
+    passes: of bcfw at most; 2/5 of them of lbfgs.
+    """
+    train, test = chunks(data)
+    with gzip.open(data / "conll2000" / "test.txt.gz", "rt") as file:
+        gold = [line.split()[2] for line in file if line.strip()]
+    rows = compare("chunks", train, test, passes, lambda labels: f"F1 {100 * f1(train, test, gold, labels):.2f}")
+    of_words, others = letters(data)
+    error = "{:.1f} % wrong".format
+    rows += compare("letters", of_words, others, passes, lambda labels: error(100 * np.mean(labels != others.labels)))
     header = ["on", "by", "objective", "relative gap", "passes", "CPU s", "held out"]
-    publish("fields", markdown(header, rows, words=2), pages=["docs/own-problem.md"], write=options.write)
-
-
-def read_gold(path: Path) -> list[str]:
-    """The chunk of each token of a file of CoNLL-2000."""
-    import gzip
-
-    with gzip.open(path, "rt") as file:
-        return [line.split()[2] for line in file if line.strip()]
-
-
-if __name__ == "__main__":
-    main()
+    return markdown(header, rows, words=2)

@@ -4,6 +4,8 @@ A page has a place for each table, found by its name:
 
     <!-- table: NAME -->
     <!-- end of table -->
+
+The modules of this package have a function for each command of ``scripts/measure.py``.
 """
 
 from __future__ import annotations
@@ -14,24 +16,43 @@ import os
 import platform
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent.parent.parent
 DATA = Path(os.environ.get("ALIGNER_DATA", ROOT.parent / "shared" / "data"))
+IMAGES = ROOT / "docs" / "images"
+
+TABLES: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {}
+"""Command -> the tables that it makes, and the function that makes them."""
+
+
+def table(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register a function as a command, which has the name of the first of its tables.
+
+    It returns the text of this table, or a dictionary of texts by the names of tables. Its parameters, which all have
+    defaults but for files, are the options of the command.
+    """
+
+    def register(make: Callable[..., Any]) -> Callable[..., Any]:
+        TABLES[names[0]] = names, make
+        return make
+
+    return register
 
 
 def parser_of(description: str | None) -> argparse.ArgumentParser:
     """A parser with the options that the scripts share."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=DATA, help="folder of the corpora (ALIGNER_DATA)")
-    parser.add_argument("--write", action="store_true", help="write the tables into README.md and docs/ too")
+    parser.add_argument("--write", action="store_true", help="write what is made into README.md and docs/ too")
     return parser
 
 
-def describe_machine(peers: Sequence[str] = ()) -> str:
-    """Processor, cores, and the versions that decide the speed.  peers: further packages to name, where installed."""
+def describe_machine() -> str:
+    """Processor, cores, and the versions that decide the speed."""
     from aligner._version import __version__
     from corpora.threads import cores
 
@@ -39,7 +60,7 @@ def describe_machine(peers: Sequence[str] = ()) -> str:
     names = [line.split(":")[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")]
     processor = names[0] if names else platform.processor()
     libraries = []
-    for name in ("numpy", "scipy", "numba", *peers):
+    for name in ("numpy", "scipy", "numba", "eflomal"):
         try:
             libraries.append(f"{name} {version(name)}")
         except PackageNotFoundError:
@@ -62,24 +83,24 @@ def with_interval(figure: float, low: float, high: float) -> str:
     return f"{figure:.1f} [{low:.1f}, {high:.1f}]"
 
 
-def put_table(page: Path, name: str, content: str) -> None:
-    """Write content between the markers of this name.  ValueError where the page does not have them once."""
+def put_table(page: Path, name: str, content: str) -> bool:
+    """Write content between the markers of this name; False where the page does not have them."""
     text = page.read_text("utf-8")
     place = re.compile(rf"(<!-- table: {re.escape(name)} -->\n).*?(<!-- end of table -->)", re.DOTALL)
     text, found = place.subn(lambda markers: f"{markers[1]}{content}\n{markers[2]}", text)
-    if found != 1:
-        raise ValueError(f"{page} has {found} places for a table {name!r}")
-    page.write_text(text, "utf-8")
+    if found:
+        page.write_text(text, "utf-8")
+    return found > 0
 
 
-def publish(name: str, table: str, *, pages: Sequence[str], write: bool, peers: Sequence[str] = ()) -> None:
-    """Print a table, and write it into these pages, with what it was measured by and on."""
+def publish(name: str, content: str, *, write: bool) -> None:
+    """Print a table, and write it into its page, with what it was measured by and on; a sentence has no such line."""
     arguments = [re.sub(r"(^|=)/.*/", r"\1", word) for word in sys.argv[1:]]  # files elsewhere go by their names
     script = Path(sys.argv[0]).name
     command = " ".join(["python" if script.endswith(".py") else "bash", f"scripts/{script}", *arguments])
-    print(f"\n{table}\n", flush=True)
+    print(f"\n{content}\n", flush=True)
     if write:
-        content = f"{table}\n\n<sub>`{command}`: {describe_machine(peers)}</sub>"
-        for page in pages:
-            put_table(ROOT / page, name, content)
-            print(f"written to {page}", flush=True)
+        note = f"\n\n<sub>`{command}`: {describe_machine()}</sub>" if content.startswith("|") else ""
+        pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+        written = [page.name for page in pages if put_table(page, name, content + note)]
+        print(f"written to {', '.join(written)}", flush=True)
