@@ -11,12 +11,21 @@ from __future__ import annotations
 import argparse
 import inspect
 import pkgutil
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import tables
 
 OPTIONS = {"data": "folder of the corpora (ALIGNER_DATA)", "write": "write the tables into README.md and docs/ too"}
+
+
+def registered() -> dict[str, tuple[tuple[str, ...], Callable[..., Any]]]:
+    """The commands of all modules of tables, by name, with the tables that they make and their functions."""
+    for module in pkgutil.iter_modules(tables.__path__):
+        import_module(f"tables.{module.name}")
+    return dict(sorted(tables.TABLES.items()))
 
 
 def add_option(parser: argparse.ArgumentParser, one: inspect.Parameter) -> None:
@@ -34,12 +43,10 @@ def add_option(parser: argparse.ArgumentParser, one: inspect.Parameter) -> None:
 
 
 def main() -> None:
-    for module in pkgutil.iter_modules(tables.__path__):
-        import_module(f"tables.{module.name}")
-    raw = {"formatter_class": argparse.RawDescriptionHelpFormatter}
+    known, raw = registered(), {"formatter_class": argparse.RawDescriptionHelpFormatter}
     parser = argparse.ArgumentParser(description=__doc__, **raw)
     commands = parser.add_subparsers(dest="table", metavar="TABLE", required=True)
-    for name, (_, make) in sorted(tables.TABLES.items()):
+    for name, (_, make) in known.items():
         about = inspect.getdoc(make) or ""
         command = commands.add_parser(name, help=about.splitlines()[0].replace("%", "%%"), description=about, **raw)
         parameters = inspect.signature(make).parameters
@@ -48,7 +55,7 @@ def main() -> None:
         if "write" not in parameters:
             command.add_argument("--write", action="store_true", help=OPTIONS["write"])
     asked = vars(parser.parse_args())
-    names, make = tables.TABLES[asked.pop("table")]
+    names, make = known[asked.pop("table")]
     write = asked["write"] if "write" in inspect.signature(make).parameters else asked.pop("write")
     made = make(**asked)
     for name, content in (made if isinstance(made, dict) else {names[0]: made}).items():

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from math import inf
+from math import inf, log
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -118,10 +118,10 @@ class Race:
                 found.setdefault(run.line, []).append(run)
         return found
 
-    def reached(self, line: str, gap: float, axis: str) -> float:
+    def reached(self, line: str, gap: float, axis: str, kind: str = "relative_gap") -> float:
         """How far along the axis the first run certified this gap; inf if it never did."""
         run = self.lines[line][0]
-        below = np.flatnonzero(run.column("relative_gap") <= gap)
+        below = np.flatnonzero(run.column(kind) <= gap)
         return float(run.column(axis)[below[0]]) if len(below) else inf
 
 
@@ -183,7 +183,13 @@ def peak_memory(field: Field, regularization: float, line: str) -> int:
         tracemalloc.stop()
 
 
-GAPS = (0.1, 0.03, 0.01, 0.001, 0.0001)
+GAPS = 0.1, 0.03, 0.01, 0.001, 0.0001
+RATES = (
+    "extragradient, projection entropic", "exponentiated-gradient", "excessive-gap", "cutting-plane", "frank-wolfe",
+    "stochastic-subgradient, average none", "stochastic-subgradient", "bcfw", "bcfw, average weighted", "bcfw-gap",
+    "bcfw-pairwise",
+)  # fmt: skip
+"""Lines of [LJSP13 Table 1], and some of their relatives."""
 
 
 def sorted_races(races: Races) -> list[Race]:
@@ -227,6 +233,20 @@ def compared(races: Races, problem: str) -> str:
     first = race.runs[0]
     what = f"{first.about}; λ {first.regularization:g}; optimum certified to {race.certified:.0e}."
     return f"{markdown(header, rows)}\n\n{what[0].upper()}{what[1:]}"
+
+
+def rates(race: Race, gaps: tuple[float, ...] = (0.3, 0.1, 0.03, 0.01)) -> str:
+    """Oracle calls, in passes, to a duality gap of ε, and the power of 1/ε."""
+    rows = []
+    for line in (line for line in RATES if line in race.lines):
+        passes = [race.reached(line, gap, "effective", "gap") for gap in gaps]
+        known = [(-log(gap), log(place)) for gap, place in zip(gaps, passes, strict=True) if 0 < place < inf]
+        slope = f"{np.polyfit(*zip(*known, strict=True), 1)[0]:.2f}" if len(known) > 2 else "–"
+        rows.append([f"`{line}`", *("–" if place == inf else f"{place:.3g}" for place in passes), slope])
+    first = race.runs[0]
+    what = f"{first.about}; λ {first.regularization:g}. Passes of n oracle calls to a certified gap of ε."
+    table = markdown(["method", *(f"ε {gap:g}" for gap in gaps), "power of 1/ε"], rows)
+    return f"{table}\n\n{what[0].upper()}{what[1:]}"
 
 
 def of_lambda(run: Run) -> str:

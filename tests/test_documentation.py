@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import doctest
 import importlib.util
+import inspect
 import io
 import json
 import re
-import runpy
 import shlex
 import shutil
 import subprocess
@@ -23,7 +23,9 @@ from contextlib import redirect_stdout
 from pathlib import Path
 
 import man
+import measure
 import pytest
+import tables
 import typer
 from commands import COMMANDS, run
 
@@ -33,6 +35,7 @@ from aligner.cli import app
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 SCRIPTS = sorted(path for path in (ROOT / "scripts").glob("*.py") if "__main__" in path.read_text("utf-8"))
+TABLES = measure.registered()
 EXAMPLES = re.compile(r"^```(sh|python|console)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 MODEL = "my.model"
 
@@ -146,7 +149,7 @@ def test_options_that_pages_name_exist(page: Path) -> None:
     known = "".join(run(name, "--help").stdout for name in COMMANDS) + run("--help").stdout
     every = "".join(run(name, "--help-all").stdout for name in ("align", "train"))
     known += every + " ".join(option for one in typer.main.get_command(app).params for option in one.opts)
-    known += "".join(script.read_text("utf-8") for script in (ROOT / "scripts").glob("*.py"))
+    known += "".join(script.read_text("utf-8") for script in SCRIPTS)
     for option in set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)):
         assert re.search(rf"{option}\b(?!-)", known), option
     for name in set(re.findall(r"--set ([a-z]\w*)", text)):
@@ -157,7 +160,7 @@ def test_options_that_pages_name_exist(page: Path) -> None:
 def test_scripts_say_what_they_do_without_optional_packages(script: Path) -> None:
     code = f"""if True:
         import runpy, sys
-        sys.modules.update(dict.fromkeys(["matplotlib", "eflomal"]))  # as if they were not installed
+        sys.modules.update(dict.fromkeys(["matplotlib", "eflomal", "sklearn", "playwright"]))  # as if not installed
         sys.path.insert(0, {str(script.parent)!r})
         sys.argv = [{script.name!r}, "--help"]
         runpy.run_path({str(script)!r}, run_name="__main__")
@@ -165,6 +168,20 @@ def test_scripts_say_what_they_do_without_optional_packages(script: Path) -> Non
     result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
     assert script.name in result.stdout
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_tables_say_what_they_measure_and_what_their_options_are(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["measure.py", name, "--help"])
+    with pytest.raises(SystemExit, match="0"):
+        measure.main()
+    told = capsys.readouterr().out
+    for one in inspect.signature(TABLES[name][1]).parameters:
+        if one not in ("data", "write"):
+            assert re.search(rf"\b{one}: ", told), f"{one}: what it means"
+    assert "--write" in told
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
@@ -183,26 +200,25 @@ def test_nothing_refers_to_what_is_not_here() -> None:
                 assert all((ROOT / name).exists() for name in missing), f"{file}: {missing}"
 
 
-def test_every_table_is_written_by_a_script(monkeypatch: pytest.MonkeyPatch) -> None:
-    scripts = "".join(path.read_text("utf-8") for path in SCRIPTS)
-    for page in PAGES:
-        text = page.read_text("utf-8")
-        tables = re.findall(r"<!-- table: ([\w-]+) -->\n", text)
-        assert len(tables) == len(set(tables)) == text.count("<!-- end of table -->")
-        for name in tables:
-            assert f'"{name}"' in scripts, name
+def test_every_table_is_written_by_a_script() -> None:
+    """And each that a command says it makes has one place."""
+    places = [name for page in PAGES for name in re.findall(r"<!-- table: ([\w-]+) -->\n", page.read_text("utf-8"))]
+    assert len(places) == len(set(places)) == sum(page.read_text().count("<!-- end of table -->") for page in PAGES)
+    made = {name for names, _ in TABLES.values() for name in names}
+    assert made <= set(places)
+    others = "".join(path.read_text("utf-8") for path in SCRIPTS)
+    assert all(f'"{name}"' in others for name in set(places) - made)
 
 
 def test_a_table_goes_between_its_markers(tmp_path: Path) -> None:
-    tables = runpy.run_path(str(ROOT / "scripts" / "tables.py"))
     page = tmp_path / "page.md"
     around = "before\n<!-- table: one -->\n{}<!-- end of table -->\n<!-- table: two -->\n<!-- end of table -->\nafter\n"
     page.write_text(around.format("of old\n"), "utf-8")
-    content = tables["markdown"](["solver", "gap"], [["bcfw", r"\1"]])
-    tables["put_table"](page, "one", content)
+    content = tables.markdown(["solver", "gap"], [["bcfw", r"\1"]])
+    assert tables.put_table(page, "one", content)
     assert page.read_text("utf-8") == around.format(content + "\n")
-    with pytest.raises(ValueError, match="0 places"):
-        tables["put_table"](page, "three", content)
+    assert not tables.put_table(page, "three", content)
+    assert page.read_text("utf-8") == around.format(content + "\n")
 
 
 def test_the_version_of_the_pages_is_that_of_the_package() -> None:
@@ -217,9 +233,9 @@ def test_figures_of_solvers_are_of_all_that_know_the_problem(tmp_path: Path) -> 
     from aligner.solvers import SOLVERS
 
     runs = tmp_path / "runs.jsonl"
-    command = [sys.executable, ROOT / "scripts" / "bench_solvers.py", "--quick", "--runs", runs]
+    command = [sys.executable, ROOT / "scripts" / "measure.py", "solvers", "--quick", "--runs", runs]
     result, again = (
-        subprocess.run([*command, *more], cwd=ROOT, capture_output=True, text=True) for more in ([], ["--draw", runs])
+        subprocess.run([*command, *more], cwd=ROOT, capture_output=True, text=True) for more in ([], ["--draw"])
     )
     assert result.returncode == again.returncode == 0, result.stderr + again.stderr
     assert again.stdout in result.stdout

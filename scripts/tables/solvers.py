@@ -17,7 +17,7 @@ import solver_figures as figures
 from gold import labelled_problem
 from scipy.optimize import linear_sum_assignment
 from solver_problems import Field, fields, generated
-from solver_runs import Limits, advice, compared, race, read_races
+from solver_runs import Limits, advice, compared, race, rates, read_races, sorted_races
 
 from aligner.errors import SettingError
 from aligner.losses.hinge import MatchingProblem
@@ -33,7 +33,7 @@ FEATURES = "dice", "position", "position_root", "position_square", "hamming"
 RUNS = Path(tempfile.gettempdir()) / "solver-runs.jsonl"
 
 
-@table("solvers", "advice", "extragradient")
+@table("solvers", "advice", "rates", "extragradient")
 def solvers(
     data: Path = DATA,
     size: int = 5000,
@@ -68,7 +68,7 @@ def solvers(
         contents["extragradient"] = extragradient(tenth, iterations)
     races = read_races(runs)
     names = dict.fromkeys(name for name, _ in races)
-    contents["advice"] = advice(races)
+    contents |= {"advice": advice(races), "rates": rates(sorted_races(races)[0])}
     contents["solvers"] = "\n\n".join(compared(races, name) for name in names)
     if find_spec("matplotlib") is not None:
         for name in figures.FIGURES:
