@@ -66,9 +66,7 @@ class Labelled:
     @classmethod
     def open(cls, data: Path, gold: GoldSet, others: Iterable[str] = ()) -> Labelled:
         """others: files of other aligners' links of these pairs."""
-        corpora = tuple(
-            open_corpus(str(data / prefix), source=gold.source, target=gold.target) for prefix in gold.prefixes
-        )
+        corpora = tuple(gold.corpus(data, prefix) for prefix in gold.prefixes)
         bitext = read_bitext(corpora, Normalizer(), Normalizer())
         pairs = [pair for part in corpora for pair in part.links()]
         if gold.words is not None:
@@ -159,8 +157,7 @@ def view(data: Path, name: str, prefix: str, pairs: int) -> View:
     if not prefix:
         alone = labelled.take(np.arange(min(pairs, len(labelled.links))))
         return View(name, len(alone.links), alone, CorpusStatistics.from_bitext(alone.bitext))
-    text = open_corpus(str(data / prefix), source=gold.source, target=gold.target)
-    bitext = text_with_gold(text, pairs, () if gold.inside else labelled.corpora)
+    bitext = text_with_gold(gold.corpus(data, prefix), pairs, () if gold.inside else labelled.corpora)
     return View(name, pairs, labelled, CorpusStatistics.from_bitext(bitext))
 
 

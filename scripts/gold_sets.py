@@ -1,9 +1,11 @@
 """The gold sets of the data folder, and the corpora beside each."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
+
+from corpora.corpus import Corpus
+from corpora.readers import open_corpus
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,10 @@ class GoldSet:
     corpora: tuple[tuple[str, int], ...]
     inside: bool = False
     words: str | None = None
+
+    def corpus(self, data: Path, prefix: str) -> Corpus:
+        """Files of its languages."""
+        return open_corpus(str(data / prefix), source=self.source, target=self.target)
 
 
 def _sizes(prefix: str, own: Iterable[int], others: Iterable[int]) -> tuple[tuple[str, int], ...]:

@@ -6,8 +6,6 @@
 Most need the corpora of --data, or ALIGNER_DATA.
 """
 
-from __future__ import annotations
-
 import argparse
 import inspect
 import pkgutil

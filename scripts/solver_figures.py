@@ -1,7 +1,5 @@
 """The figures of docs/solvers.md, drawn from runs of solvers: panels as in [LJSP13 Fig. 1-5]."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -28,15 +26,6 @@ RELATIVES = (
     "projected-gradient",
 )  # fmt: skip
 
-BLACK, GREY, ORANGE, SKY, GREEN, BLUE, RED, PINK = (
-    "#000000", "#888888", "#E69F00", "#56B4E9", "#009E73", "#0072B2", "#D55E00", "#CC79A7",
-)  # fmt: skip
-"""Colours that the colour-blind can tell apart  [Okabe and Ito 2008]."""
-COLOURS = {
-    "frank-wolfe": BLACK, "subgradient": GREY, "cutting-plane": ORANGE, SSG: RED, "bcfw": BLUE,
-    "exponentiated-gradient": GREEN, "excessive-gap": PINK, "bcfw-gap": SKY, "bcfw-away": GREEN, "bcfw-pairwise": PINK,
-    "randomized-away": BLACK, "projected-gradient": GREY,
-}  # fmt: skip
 DASHES = {
     "average none": ":", "average uniform": (0, (1, 3)), "average suffix": "-.", "step decreasing": "--",
     "step blended": "--",
@@ -66,6 +55,8 @@ FIGURES: dict[str, list[list[Panel]]] = {
         [Panel("matchings", which, RELATIVES, "relative_gap", "seconds") for which in range(3)],
     ],
 }
+SOLVERS = [*dict.fromkeys(line.partition(", ")[0] for line in (*PAPER, *STEPS, *RELATIVES))]
+"""Each has a colour, by its place."""
 VALUES = {
     "above": "primal suboptimality", "measured": "error on held-out data", "relative_gap": "certified gap, relative",
 }  # fmt: skip
@@ -74,10 +65,8 @@ AXES = {"effective": "effective passes", "seconds": "seconds of solving"}
 
 def style(line: str) -> dict[str, Any]:
     name, _, option = line.partition(", ")
-    dash = DASHES.get(option, "-")
-    if line == "bcfw, average weighted" or line == SSG:
-        dash = "--"
-    return {"color": COLOURS.get(name, GREY) if option != "step blended" else RED, "linestyle": dash, "linewidth": 1.6}
+    dash = "--" if line in ("bcfw, average weighted", SSG) else DASHES.get(option, "-")
+    return {"color": f"C{SOLVERS.index(name)}", "linestyle": dash, "linewidth": 1.6}
 
 
 def track(run: Run, panel: Panel, optimum: float) -> tuple[Array, Array]:
@@ -102,6 +91,7 @@ def draw(name: str, races: Races, path: Path) -> None:
     mpl.use("Agg")
     import matplotlib.pyplot as plt
 
+    plt.style.use("tableau-colorblind10")
     plt.rcParams.update({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False})
     rows = FIGURES[name]
     shape = len(rows), len(rows[0])

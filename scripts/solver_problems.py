@@ -1,7 +1,5 @@
 """What solvers are compared on: label sequences of OCR and CoNLL-2000, and matchings of Hansards."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path

@@ -31,11 +31,11 @@ from aligner._version import __version__
 from aligner.model.consensus import NAMES, agreement, decode
 from aligner.model.decoding import best_alignments
 from corpora.conversion import symmetrize_files
+from corpora.corpus import Corpus
 from corpora.formats.pharaoh import write_pharaoh
 from corpora.link_files import read_links
 from corpora.links import Links
 from corpora.ragged import Lists
-from corpora.readers import open_corpus
 from corpora.symmetrize import symmetrize
 from features.extractor import FeatureSet
 
@@ -112,7 +112,7 @@ def judged(data: Path, cache: Path, fast_align: Path) -> list[Judged]:
     for name, pairs in CORPORA.items():
         (prefix,) = (prefix for prefix, size in GOLD_SETS[name].corpora if size == pairs)
         seen = view(data, name, prefix, pairs)
-        files = aligned(cache / f"{name}.{pairs}", seen, data / prefix, fast_align)
+        files = aligned(cache / f"{name}.{pairs}", seen, GOLD_SETS[name].corpus(data, prefix), fast_align)
         if name == "hansards":
             files |= {system: data / "hansards" / file for system, file in PUBLISHED.items()}
         sets.append(Judged(name, seen, {system: read_links(file) for system, file in files.items()}))
@@ -120,15 +120,13 @@ def judged(data: Path, cache: Path, fast_align: Path) -> list[Judged]:
     return sets
 
 
-def aligned(folder: Path, seen: View, corpus: Path, fast_align: Path) -> dict[str, Path]:
+def aligned(folder: Path, seen: View, corpus: Corpus, fast_align: Path) -> dict[str, Path]:
     """Files of the links of a gold set by both programs, together with its corpus; made once."""
     programs, n = ("fast_align", "eflomal"), len(seen.labelled.links)
     if not folder.exists():
         folder.mkdir(parents=True)
-        first = seen.labelled.corpora[0]
-        text = open_corpus(str(corpus), source=first.source_language, target=first.target_language)
         texts = [line for part in seen.labelled.corpora for line in part.texts()]
-        texts += islice(text.texts(), seen.pairs)
+        texts += islice(corpus.texts(), seen.pairs)
         lines = ([" ".join(side.decode().split()) for side in sides] for _, *sides in texts)
         written = Text.write(folder, lines, seen.labelled.links)
         run_fast_align(written, folder, fast_align)

@@ -8,8 +8,6 @@ A page has a place for each table, found by its name:
 The modules of this package have a function for each command of ``scripts/measure.py``.
 """
 
-from __future__ import annotations
-
 import argparse
 import datetime
 import os

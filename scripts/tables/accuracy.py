@@ -1,7 +1,5 @@
 """Weights learnt from gold-train and judged on gold-dev, on which no choice was made, or by cross-validation."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -25,13 +23,9 @@ from gold_sets import FURTHER, GOLD_SETS, SETS
 
 import aligner
 from aligner.evaluation.counts import scores
-from aligner.losses.capacity import Fertility
-from aligner.losses.hinge import MatchingProblem
 from aligner.model import default
 from aligner.model.calibration import Calibration
 from aligner.model.consensus import combine
-from aligner.model.decoding import decode_edges
-from aligner.solvers import Stop, make_solver, solve
 from aligner.training.settings import LOSSES, LearnSettings
 from corpora.link_files import read_links
 from corpora.links import Links, PairLinks
@@ -39,7 +33,6 @@ from corpora.readers import open_corpus
 from features.extractor import FeatureSet
 from features.families.links import numbered
 from features.statistics import CorpusStatistics
-from features.table import EdgeTable
 from tables import DATA, markdown, table
 
 SIZES = 10_000, 100_000
@@ -50,16 +43,6 @@ MOST = 12_500
 
 PARTS = 5
 """Into which a gold set is cut, each held out once."""
-
-STEPS = (
-    ("association, position, orthography", ("bias", "association", "position", "orthography")),
-    ("+ competition, neighbours", ("competition", "neighbours")),
-    ("+ lexical (IBM 1)", ("lexical",)),
-    ("+ hmm", ("hmm",)),
-    ("+ context, kinds", ("context", "kinds")),
-    ("+ directional", ("directional",)),
-)
-"""Families of features in the order in which they are added."""
 
 PUBLISHED = {
     "GIZA++ Model 4, intersection": "giza-dev.intersection",
@@ -182,37 +165,6 @@ def others(data: Path = DATA, sizes: tuple[int, ...] = SIZES, most: int = MOST) 
     for size in sizes:
         header += [f"{size:,} pairs, no labels", f"{size:,} pairs, {len(labelled.links)} labels"]
     return markdown(header, rows)
-
-
-@table("families")
-def families(data: Path = DATA, pairs: int = SIZES[-1]) -> str:
-    """AER of gold-dev by families of features, added one after the other, with the hinge.
-
-    pairs: of the Hansards.
-    """
-    (test,) = hansards(data, (pairs,))
-    every = FeatureSet()
-    whole = [every.extract(part.bitext, test.dev.statistics) for part in (test.train, test.dev.labelled)]
-    used: tuple[str, ...] = ()
-    rows = []
-    for name, added, fertility in (*((*step, 1) for step in STEPS), ("the same, up to 3 links a word", (), 3)):
-        used = (*used, *added)
-        columns = [column for column, family in enumerate(every.groups) if family in used]
-        names = tuple(every.names[column] for column in columns)
-        train, dev = (
-            EdgeTable(np.ascontiguousarray(edges.features[:, columns]), edges.lists, names) for edges in whole
-        )
-        problem = MatchingProblem.from_links(
-            train,
-            test.train.links,
-            regularization=0.1,
-            preference=train.features[:, train.names.index("dice")],
-            fertility=Fertility(fertility, fertility),
-        )
-        w = solve(problem, make_solver("bcfw"), stop=Stop(gap=1e-3, passes=200)).w
-        found = decode_edges(dev, w[: len(columns)], problem.link_rewards(w))
-        rows.append([name, len(columns), *in_percent(test.dev.labelled.links, found.links)])
-    return markdown([f"families ({test.name})", "features", "AER", "95 % interval", "precision", "recall"], rows)
 
 
 @table("left-out")

@@ -4,8 +4,6 @@ Pairs are drawn from a model by scripts/make_corpus.py. What a step took is kept
 not measured again.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -44,7 +42,7 @@ def bulk(model: Path, folder: Path, pairs: int = 20_000_000, sample: int = 1_000
     """Drawn pairs, a sample of which is counted, all aligned by two processes of one thread.
 
     At first: the second tenth of the pairs; at last: the ninth.
-    model: to draw from.  folder: of the text.  sample: pairs.  mean: words of a source sentence.
+    model: to draw from.  folder: of the text.  pairs: to draw.  sample: pairs.  mean: words of a source sentence.
     """
     texts, sampled = drawn(folder, "big", model, pairs, mean), folder / "sampled.model"
     train = *ALIGNER, "train", *texts, "--sample", sample, "-m", sampled, "-q"
@@ -144,7 +142,7 @@ def training(model: Path, folder: Path, pairs: tuple[int, ...] = PAIRS, mean: in
     """CPU time and memory of training by the number of pairs, and a law of both.
 
     The law is a + b · pairs with the least relative errors, of all runs but the last, which checks it.
-    model: to draw from.  folder: of the texts.  mean: words of a source sentence.
+    model: to draw from.  folder: of the texts.  pairs: of each run.  mean: words of a source sentence.
     """
     sizes, runs, laws = np.sort(pairs), [], []
     for n in sizes.tolist():

@@ -1,7 +1,5 @@
 """What counting text on a cluster costs, and a model of that cost."""
 
-from __future__ import annotations
-
 import sys
 import tempfile
 import time

@@ -1,7 +1,5 @@
 """What default weights that were learnt without the gold set at hand find in it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +13,6 @@ from aligner.model import default
 from aligner.model.operating_point import offset_of
 from corpora.links import Links
 from corpora.normalize import Normalizer
-from corpora.readers import open_corpus
 from features.candidates import count_unlisted
 from features.statistics import CorpusStatistics
 from features.translation.priors import Priors
@@ -140,8 +137,7 @@ def other_text(data: Path = DATA) -> str:
     for name, prefix in WITH_OTHERS.items():
         gold = SETS[name]
         labelled, weights = Labelled.open(data, gold).take(np.arange(OWN)), default_weights(known, name)
-        corpus = open_corpus(str(data / prefix), source=gold.source, target=gold.target)
-        others = CorpusStatistics.from_bitext(text_with_gold(corpus, OTHERS, ()))
+        others = CorpusStatistics.from_bitext(text_with_gold(gold.corpus(data, prefix), OTHERS, ()))
         priors = Priors.from_model(others.translation).to_model((Normalizer(), Normalizer()))
         own = (CorpusStatistics.from_bitext(labelled.bitext, priors=one) for one in (None, priors))
         seen = [View(name, OWN, labelled, statistics) for statistics in (*own, others)]

@@ -1,7 +1,5 @@
 """Random fields and structured SVMs beside CRFsuite."""
 
-from __future__ import annotations
-
 import gzip
 import tempfile
 import time

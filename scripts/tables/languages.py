@@ -1,7 +1,5 @@
 """Other aligners beside ours on the gold sets: by language, and by pairs of text and labelled pairs."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -17,7 +15,6 @@ from aligner.evaluation.counts import bootstrap, scores
 from corpora.bitext import Bitext
 from corpora.links import Links
 from corpora.ragged import I64
-from corpora.readers import open_corpus
 from features.statistics import CorpusStatistics
 from tables import DATA, markdown, table, with_interval
 
@@ -72,8 +69,7 @@ def languages(data: Path = DATA) -> str:
         others = [one for one in known if not own & {GOLD_SETS[one.gold].source, GOLD_SETS[one.gold].target}]
         texts = [line for part in seen.labelled.corpora for line in part.texts()]
         if prefix:
-            corpus = open_corpus(str(data / prefix), source=gold.source, target=gold.target)
-            texts = [*islice(corpus.texts(), seen.pairs), *texts]
+            texts = [*islice(gold.corpus(data, prefix).texts(), seen.pairs), *texts]
         lines = [[side.decode() for side in sides] for _, *sides in texts]
         found = [seen.bare, seen.aligned(default_weights(others, None)), *by_peers(seen.labelled, lines, None).values()]
         counts = [seen.labelled.count(links) for links in found]
@@ -104,8 +100,7 @@ def draws(data: Path, name: str, gold: GoldSet, size: int) -> Iterator[tuple[Vie
         labelled = every.take(np.sort(np.random.default_rng(draw).permutation(n)[:size]))
         bitext = labelled.bitext
         if size > n:
-            further = open_corpus(str(data / prefix), source=gold.source, target=gold.target)
-            bitext = text_with_gold(further, size - n, labelled.corpora)
+            bitext = text_with_gold(gold.corpus(data, prefix), size - n, labelled.corpora)
         yield View(name, size, labelled, CorpusStatistics.from_bitext(bitext)), bitext
 
 

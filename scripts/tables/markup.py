@@ -1,7 +1,5 @@
 """Where translators put tags, and where `project` does."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from bisect import bisect_left

@@ -1,7 +1,5 @@
 """One sentence pair through all steps."""
 
-from __future__ import annotations
-
 import warnings
 
 import aligner

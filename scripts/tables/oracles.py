@@ -1,7 +1,5 @@
 """The time of a best matching, and what approximate answers save."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -48,6 +46,7 @@ def oracles(problems: int = 2000) -> str:
 
     The compiled oracles get all problems in one batch; scipy's function is also called bare, one problem at a time, as
     the peer.
+    problems: that are solved.
     """
     rows = []
     for kind, draw in SCORES.items():
@@ -78,7 +77,8 @@ def oracles(problems: int = 2000) -> str:
 def approximate(data: Path = DATA, pairs: int = 1000, passes: int = 12) -> str:
     """What `bcfw` saves by answers within δ and ν: how many steps called the oracle, and what has come of them.
 
-    pairs: of the Hansards, labelled by the default model; a quarter of them are aligned.
+    pairs: of the Hansards, labelled by the default model; a quarter of them are aligned.  passes:
+    of steps on exact answers.
     """
     made = labelled_problem(data / "hansards" / "train", pairs, 0.01, 20_000)
     problem = replace(made, possible_cost=0.0).take(np.arange(pairs // 4))

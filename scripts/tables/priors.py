@@ -1,8 +1,5 @@
 """What small texts gain by priors and by dictionaries."""
 
-from __future__ import annotations
-
-import gzip
 import tempfile
 import time
 import warnings
@@ -49,18 +46,14 @@ def priors(data: Path = DATA, priors: tuple[str, ...] = (), folder: Path | None 
     priors: NAME=FILE, priors of other programs from that text.
     """
     hansards, folder = data / "hansards", folder or Path(tempfile.mkdtemp())
-    sides: list[list[str]] = []
+    texts, gold = (
+        [[side.decode() for side in sides] for _, *sides in islice(open_corpus(hansards / name).texts(), most)]
+        for name, most in (("train", PAIRS + OTHERS), ("gold-train", None))
+    )
+    few = [(source.split(), target.split()) for source, target in (*texts[PAIRS:], *gold)]
     files = [str(folder / f"text.{side}") for side in ("en", "fr")]
-    for file in files:
-        with gzip.open(hansards / f"train{Path(file).suffix}.gz", "rt", encoding="utf-8") as lines:
-            sides.append(list(islice(lines, PAIRS + OTHERS)))
-        Path(file).write_text("".join(sides[-1][:PAIRS]), "utf-8")
-    gold = [
-        (source.decode().split(), target.decode().split())
-        for _, source, target in open_corpus(hansards / "gold-train", source="en").texts()
-    ]
-    few = [(source.split(), target.split()) for source, target in zip(*(side[PAIRS:] for side in sides), strict=True)]
-    few += gold
+    for file, lines in zip(files, zip(*texts[:PAIRS], strict=True), strict=True):
+        Path(file).write_text("".join(f"{line}\n" for line in lines), "utf-8")
 
     def measure(align: Callable[..., Any], **settings: Any) -> list[str]:
         seconds = []

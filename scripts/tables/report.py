@@ -1,7 +1,5 @@
 """What a large report costs the browser."""
 
-from __future__ import annotations
-
 import random
 import re
 import tempfile
@@ -73,6 +71,7 @@ def report(data: Path = DATA, pairs: int = 10_000, repeats: int = 3) -> str:
 
     Needs Debian's package chromium and playwright from PyPI. Of the seconds the least of all repeats, of the memory,
     that of the process that shows the page, the most.
+    pairs: of the Hansards.  repeats: of each measurement.
     """
     page = write_report(data, Path(tempfile.mkdtemp()), pairs)
     *seconds, memory = zip(*(measure(page) for _ in range(repeats)), strict=True)

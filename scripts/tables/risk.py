@@ -1,7 +1,5 @@
 """What `align --risk` keeps and promises."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +15,6 @@ from corpora.bitext import read_bitext
 from corpora.links import Links
 from corpora.normalize import Normalizer
 from corpora.ragged import I64
-from corpora.readers import open_corpus
 from features.statistics import CorpusStatistics
 from tables import DATA, markdown, table
 
@@ -32,10 +29,8 @@ WHOLE = {name: gold for name, gold in (GOLD_SETS | DEV_SETS | WIKIPEDIA | FURTHE
 
 def judged_links(data: Path, gold: GoldSet) -> tuple[Links, Links]:
     """All links with the scores that thresholds cut, and the usual ones, both judged."""
-    corpora = [open_corpus(str(data / prefix), source=gold.source, target=gold.target) for prefix in gold.prefixes]
-    counted = [
-        open_corpus(str(data / one), source=gold.source, target=gold.target) for one, n in gold.corpora[-1:] if one
-    ]
+    corpora = [gold.corpus(data, prefix) for prefix in gold.prefixes]
+    counted = [gold.corpus(data, prefix) for prefix, _ in gold.corpora[-1:] if prefix]
     texts = [*([] if gold.inside else corpora), *counted]
     text = read_bitext(texts, Normalizer(), Normalizer())
     text = text.take(np.arange(min(len(text), MOST)))

@@ -1,7 +1,5 @@
 """What a service answers, how fast, and in what memory."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os
@@ -156,7 +154,8 @@ def serve(
     Needs Debian's package wrk and the extra web. At a constant rate requests are sent when they are due, whether others
     are answered or not, and their time counts from then; wrk's connections each send the next request at the answer.
     Meanwhile there are clients that send half a head, or a body at a byte a second, or take no answers.
-    seconds: of each row.  requests: of the last row.  crowd: clients of each kind that end no request.
+    seconds: of each row.  requests: of the last row.  model: to serve.  crowd: clients of each kind that end no
+    request.
     """
     os.environ["PYTHONPATH"] = str(ROOT)
     folder, rows = Path(tempfile.mkdtemp()), []

@@ -1,7 +1,5 @@
 """All solvers on chains and matchings, as in [LJSP13 Fig. 1-5], and on small problems."""
 
-from __future__ import annotations
-
 import json
 import tempfile
 import time

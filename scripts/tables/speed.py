@@ -1,7 +1,5 @@
 """What commands and other aligners cost, as processes side by side on the Hansards."""
 
-from __future__ import annotations
-
 import sys
 import tempfile
 import time

@@ -1,7 +1,5 @@
 """What the first run on a new machine costs, and every later one."""
 
-from __future__ import annotations
-
 import json
 import os
 import resource

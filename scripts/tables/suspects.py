@@ -1,7 +1,5 @@
 """How early wrong pairs stand in `score --format worst`."""
 
-from __future__ import annotations
-
 import random
 from itertools import islice
 from pathlib import Path
@@ -49,6 +47,7 @@ def suspects(data: Path = DATA, pairs: int = 10_000) -> str:
 
     Of the first pairs of each corpus, one in 250 gets the translation of another one, and the whole is scored by
     itself; the fit is the third column of --format tsv. Means over seeds.
+    pairs: of each corpus.
     """
     rows = []
     for name, files in CORPORA.items():
