@@ -123,14 +123,15 @@ def judged(data: Path, cache: Path, fast_align: Path) -> list[Judged]:
 def aligned(folder: Path, seen: View, corpus: Corpus, fast_align: Path) -> dict[str, Path]:
     """Files of the links of a gold set by both programs, together with its corpus; made once."""
     programs, n = ("fast_align", "eflomal"), len(seen.labelled.links)
-    if not folder.exists():
-        folder.mkdir(parents=True)
+    if not (folder / programs[-1]).exists():
+        folder.mkdir(parents=True, exist_ok=True)
         texts = [line for part in seen.labelled.corpora for line in part.texts()]
         texts += islice(corpus.texts(), seen.pairs)
         lines = ([" ".join(side.decode().split()) for side in sides] for _, *sides in texts)
         written = Text.write(folder, lines, seen.labelled.links)
         run_fast_align(written, folder, fast_align)
-        run_eflomal(written, folder)
+        if run_eflomal(written, folder) is None:
+            raise SystemExit("eflomal-align is needed")
         for program in programs:
             with (folder / program).open("wb") as file:
                 grown = symmetrize_files(*directions(folder, program), "grow-diag-final-and")
