@@ -85,13 +85,11 @@ def read_letters(path: str | Path) -> Sequences:
         try:
             number, following, fold = int(fields[0]), int(fields[2]), int(fields[5])
             values = np.array(fields[6:], np.float32)
+            alike = 0 < len(values) == len(pixels[0] if pixels else values) and np.isfinite(values).all()
+            if not alike or awaited not in (-1, number):
+                raise ValueError
         except (ValueError, IndexError):
-            raise _broken(path, line, "not the columns of a letter", _OF_LETTERS) from None
-        if len(values) == 0 or (pixels and len(values) != len(pixels[0])) or not np.isfinite(values).all():
-            expected = f", but the first letter has {len(pixels[0])}" if pixels else ""
-            raise _broken(path, line, f"{len(values)} pixels{expected}", _OF_LETTERS)
-        if awaited not in (-1, number):
-            raise _broken(path, line, f"letter {number}, but the line before awaits {awaited}", "sort the lines by id")
+            raise _broken(path, line, "not the columns of the next letter", _OF_LETTERS) from None
         letters.append(fields[1])
         pixels.append(values)
         lengths[-1] += 1

@@ -171,17 +171,9 @@ def test_scripts_say_what_they_do_without_optional_packages(script: Path) -> Non
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_tables_say_what_they_measure_and_what_their_options_are(
-    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sys, "argv", ["measure.py", name, "--help"])
-    with pytest.raises(SystemExit, match="0"):
-        measure.main()
-    told = capsys.readouterr().out
-    for one in inspect.signature(TABLES[name][1]).parameters:
-        if one not in ("data", "write"):
-            assert re.search(rf"\b{one}: ", told), f"{one}: what it means"
-    assert "--write" in told
+def test_tables_say_what_their_options_mean(name: str) -> None:
+    for option in {*inspect.signature(TABLES[name][1]).parameters} - {"data", "write"}:
+        assert re.search(rf"\b{option}: ", str(TABLES[name][1].__doc__)), option
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)

@@ -120,6 +120,15 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
     assert not circles
 
 
+def test_no_script_imports_itself_by_way_of_others() -> None:
+    folder = ROOT / "scripts"
+    files = {".".join(path.relative_to(folder).with_suffix("").parts): path for path in folder.rglob("*.py")}
+    trees = {name.removesuffix(".__init__"): ast.parse(path.read_text("utf-8")) for name, path in files.items()}
+    arrows = [(one, other) for one, tree in trees.items() for other in imported(tree) if other in trees]
+    assert len(arrows) > 50, "imports are found"
+    assert not [*networkx.simple_cycles(networkx.DiGraph(arrows))]
+
+
 def test_the_library_stands_on_arrays_alone() -> None:
     wrong = [
         f"{one} imports {other}"

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 from gold import (
-    F64,
     Labelled,
     Learnt,
     View,
@@ -18,7 +17,7 @@ from gold import (
     text_with_gold,
     view,
     views,
-)  # fmt: skip
+)
 from gold_sets import FURTHER, GOLD_SETS, SETS
 
 import aligner
@@ -203,7 +202,7 @@ def losses(data: Path = DATA, most: int = MOST, labels: tuple[int, ...] = (60,))
     return markdown(header, [*rows, ["mean", "", *means(rows)]])
 
 
-def held_out_error(seen: View, centre: F64, labels: int, loss: str) -> float:
+def held_out_error(seen: View, centre: np.ndarray, labels: int, loss: str) -> float:
     """AER over all parts of a gold set, each aligned by what at most so many pairs of the others taught."""
     counts = []
     for number, (rest, held_out) in enumerate(parts(len(seen.labelled.links))):
@@ -214,7 +213,7 @@ def held_out_error(seen: View, centre: F64, labels: int, loss: str) -> float:
     return 100 * float(scores(np.concatenate(counts).sum(axis=0)).aer)
 
 
-def parts(pairs: int) -> Iterator[tuple[F64, F64]]:
+def parts(pairs: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """(The others, the held-out ones) for each part."""
     order = np.random.default_rng(0).permutation(pairs)
     for part in np.array_split(order, PARTS):

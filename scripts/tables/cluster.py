@@ -82,11 +82,10 @@ def measure(prefix: str, pairs: int, workers: int) -> dict[str, float]:
     mine = usage()
     words, cells = len(bitext.source.ids) + len(bitext.target.ids), len(statistics.cooccurrence.targets)
     client, worker_peak = mine[0] - before, max((peak for _, peak in others), default=0.0)
-    return {
-        "pairs": pairs, "words": words, "cells": cells, "workers": workers, "client": client,
-        "cpu": client + sum(cpu for cpu, _ in others), "client_peak": mine[1], "worker_peak": worker_peak,
-        **{name: sent / PASSES / 1e9 for name, sent in zip(("written", "read", "returned"), traffic, strict=True)},
-    }  # fmt: skip
+    counts = {"pairs": pairs, "words": words, "cells": cells, "workers": workers}
+    costs = {"cpu": client + sum(cpu for cpu, _ in others), "client_peak": mine[1], "worker_peak": worker_peak}
+    sent = {name: size / PASSES / 1e9 for name, size in zip(("written", "read", "returned"), traffic, strict=True)}
+    return {**counts, "client": client, **costs, **sent}
 
 
 MODEL = {
