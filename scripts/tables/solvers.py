@@ -62,12 +62,13 @@ def solvers(
                 for run in measure(field, limits, seeds, quick):
                     file.write(json.dumps(asdict(run)) + "\n")
                     file.flush()
-        tenth = field.at(0.001).take(np.arange(size // 10))
-        contents["extragradient"] = extragradient(tenth, iterations)
     races = read_races(runs)
     names = dict.fromkeys(name for name, _ in races)
     contents |= {"advice": advice(races), "rates": rates(sorted_races(races)[0])}
     contents["solvers"] = "\n\n".join(compared(races, name) for name in names)
+    if not draw:
+        tenth = field.at(0.001).take(np.arange(size // 10))
+        contents["extragradient"] = extragradient(tenth, iterations)
     if find_spec("matplotlib") is not None:
         for name in figures.FIGURES:
             figures.draw(name, races, (IMAGES if write else runs.parent) / f"solvers-{name}.png")
