@@ -199,6 +199,12 @@ def knowing(configurations: list[Configuration], kind: str) -> list[Configuratio
     return [configuration for configuration in configurations if knows(configuration)]
 
 
+def on_problems(configurations: list[Configuration]) -> pytest.MarkDecorator:
+    """Each on all problems that it knows: matchings, b-matchings, and foreign ones in Python and compiled."""
+    cases = [(c, kind) for kind in PROBLEMS for c in knowing(configurations, kind)]
+    return pytest.mark.parametrize(("configuration", "kind"), cases, ids=[f"{c}-{kind}" for c, kind in cases])
+
+
 every_solver_of_corners = pytest.mark.parametrize(
     "configuration", knowing(of_corners(CONFIGURATIONS), "matchings"), ids=str
 )
@@ -236,3 +242,7 @@ def iterates(problem: object, solver: object, passes: int, seed: int = 3) -> lis
     stop = Stop(gap=0.0, passes=passes, audit_growth=1.0)
     solve(problem, solver, stop=stop, seed=seed, measure=lambda w: found.append(w.copy()) or 0.0)  # type: ignore[arg-type]
     return found[1:]
+
+
+Foreign = Multiclass | ChainProblem
+MakeKind = Callable[..., MatchingProblem | Foreign]

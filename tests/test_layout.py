@@ -53,7 +53,7 @@ SLOW = {
 }  # fmt: skip
 LONGEST, LONGEST_TEST = 350, 400
 MOST_PARAMETERS, MOST_OPTIONS = 8, 30
-MOST_TOKENS = {"product": 207_280, "library": 72_570, "tests": 356_040, "scripts": 54_660}
+MOST_TOKENS = {"product": 207_340, "library": 71_780, "tests": 311_200, "scripts": 40_430}
 """Of Python: names, operators, numbers and strings, as packing makes fewer lines of more tokens. These bounds fall; a
 line of docs/decisions.md says for what one was raised, and what left for it.
 """
