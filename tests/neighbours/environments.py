@@ -9,13 +9,16 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
 
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "aligner-neighbours"
 """Where environments stay from one run to the next, by name and versions."""
@@ -35,9 +38,10 @@ ODD = (
 
 @dataclass(frozen=True)
 class Neighbour:
-    """A folder with programs of given versions."""
+    """A folder with programs of given versions.  variables: of the processes in it."""
 
     folder: Path
+    variables: Mapping[str, str] = field(default_factory=dict)
 
     def command(self, name: str) -> str:
         return str(self.folder / "bin" / name)
@@ -54,7 +58,7 @@ class Neighbour:
             [*map(str, command)],
             input=stdin.encode(),
             cwd=self.folder,
-            env={**{name: value for name, value in os.environ.items() if name != "PYTHONPATH"}, "PYTHONUTF8": "1"},
+            env={**os.environ, "PYTHONPATH": "", "PYTHONUTF8": "1", **self.variables},
             capture_output=True,
             timeout=TIMEOUT,
         )
@@ -72,6 +76,12 @@ def environment(name: str, *pins: str, python: str = sys.executable) -> Neighbou
             _install([uv, "venv", "--quiet", "--clear", "--python", python, str(folder)], path)
             _install([uv, "pip", "install", "--quiet", "--python", str(folder / "bin" / "python"), *pins], path)
     return Neighbour(folder)
+
+
+def environment_with_ours(name: str, *pins: str) -> Neighbour:
+    """An environment in which our packages can be imported too, from where they are."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    return Neighbour(environment(name, *pins, *project["dependencies"]).folder, {"PYTHONPATH": str(ROOT)})
 
 
 def node_environment(name: str, *pins: str) -> Neighbour:

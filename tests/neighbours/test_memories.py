@@ -5,8 +5,10 @@ from __future__ import annotations
 import io
 import random
 from pathlib import Path
+from xml.sax.saxutils import escape
 
 import pytest
+from memories import left_out, tmx
 from memories import pairs as read_pairs
 from neighbours.environments import ODD, Neighbour, environment, node_environment
 
@@ -139,3 +141,88 @@ def test_termbases_are_read_by_either(tmp_path: Path) -> None:
     assert [tuple(pair) for pair in read] == texts
     (tmp_path / "t.tbx").write_text(made, "utf-8")
     assert [tuple(terms[0] for terms in concept.values()) for concept in read_tbx(tmp_path / "t.tbx")] == texts
+
+
+HEADERS = {
+    "omegat": '<!DOCTYPE tmx SYSTEM "tmx11.dtd">\n<tmx version="1.1"><header creationtool="OmegaT" o-tmf="OmegaT TMX" '
+    'adminlang="EN-US" datatype="plaintext" creationtoolversion="6.0.1" segtype="sentence" srclang="EN-US"/>',
+    "weblate": '<!DOCTYPE tmx SYSTEM "tmx14.dtd">\n<tmx version="1.4"><header creationtool="Translate Toolkit" '
+    'creationtoolversion="3.20.4" segtype="sentence" o-tmf="UTF-8" adminlang="en" srclang="en" datatype="PlainText"/>',
+    "pontoon": '<tmx version="1.4"><header adminlang="en-US" creationtool="Pontoon" creationtoolversion="0.1" '
+    'datatype="plaintext" o-tmf="plain text" segtype="sentence" srclang="en-US"></header>',
+}
+LANGUAGES = {"omegat": ("EN-US", "FR"), "weblate": ("en", "pt_BR"), "pontoon": ("en-US", "x-sl-rozaj")}
+
+
+def memory(kind: str, texts: Texts) -> str:
+    """A memory as such a program writes it: notes, properties, who and when, and which attribute has the language."""
+    units = list[str]()
+    for number, (source, target) in enumerate(texts):
+        one, other = map(escape, (source, target))
+        languages = LANGUAGES[kind]
+        if kind == "omegat":
+            props = f'<prop type="file">a.html</prop><prop type="id">{number}</prop><prop type="prev">x y</prop>'
+            who = 'changeid="a" changedate="20240105T120000Z" creationid="b" creationdate="20240101T120000Z"'
+            units.append(
+                f"<tu>{'<note>as before</note>' * (number % 7 == 0)}{props * (number % 3 == 0)}"
+                f'<tuv lang="{languages[0]}"><seg>{one}</seg></tuv>'
+                f'<tuv lang="{languages[1]}" {who}><seg>{other}</seg></tuv></tu>'
+            )
+        elif kind == "weblate":
+            units.append(
+                f'<tu><note from="weblate">Context: {number}</note><tuv xml:lang="{languages[0]}"><seg>{one}</seg></tuv>'
+                f'<tuv xml:lang="{languages[1]}"><seg>{other}</seg></tuv></tu>'
+            )
+        else:
+            units.append(
+                f'<tu tuid="{number}-3:browser/a.ftl:key" srclang="{languages[0]}">'
+                f'<tuv xml:lang="{languages[0]}"><seg>{one}</seg></tuv>\n'
+                f'<tuv xml:lang="{languages[1]}"><seg>{other}</seg></tuv>'
+                f'<tuv xml:lang="de"><seg>{one} {other}</seg></tuv></tu>'
+            )
+    body = "<!-- Default translations -->" + "\n".join(units)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{HEADERS[kind]}<body>{body}</body></tmx>\n'
+
+
+READ_BY_TOOLKIT = """
+import io, json, sys
+from translate.storage.tmx import tmxfile
+text, source, target = json.load(sys.stdin)
+print(json.dumps([(unit.source, unit.target) for unit in tmxfile(io.BytesIO(text.encode()), source, target).units]))
+"""
+
+
+@pytest.mark.parametrize("kind", ["omegat", "weblate", "pontoon"])
+def test_memories_of_omegat_weblate_and_pontoon(tmp_path: Path, kind: str) -> None:
+    """Unit by unit, repeated sources too. translate-toolkit finds no text in `lang`, which OmegaT writes for TMX 1.1."""
+    texts = draw(4)
+    texts[500:510] = [(texts[n][0], texts[n][1] + " x") for n in range(10)]  # alternative translations
+    (tmp_path / "m.tmx").write_text(memory(kind, texts), "utf-8")
+    source, target = LANGUAGES[kind]
+    columns = f"{source.split('-')[0].lower()},{target.replace('_', '-')}"
+    assert read_pairs(tmp_path / "m.tmx", columns) == texts
+    if kind != "pontoon":  # the only two
+        assert read_pairs(tmp_path / "m.tmx") == texts
+    there = environment("translate-toolkit", TRANSLATE_TOOLKIT)
+    found = there.ask(READ_BY_TOOLKIT, [memory(kind, texts), *columns.split(",")])
+    assert [tuple(pair) for pair in found] == ([(None, None)] * CASES if kind == "omegat" else texts)
+
+
+def test_translate_toolkit_has_first_texts_and_no_regions_of_targets(tmp_path: Path) -> None:
+    """Of two targets in a language, and of several terms, either takes the first one; ours says how many it leaves out.
+
+    Ours finds a target in fr-CA, too, where fr is asked for; it does not.
+    """
+    there, en = environment("translate-toolkit", TRANSLATE_TOOLKIT), ("en-US", "house")
+    path = tmx(tmp_path, [en, ("fr", "maison"), ("fr", "logis")], [en, ("fr-CA", "chez")], source="en-US")
+    with left_out() as counts:
+        assert read_pairs(path, "en,fr") == [("house", "maison"), ("house", "chez")]
+    assert counts["second texts of a language in a unit"] == 1
+    found = there.ask(READ_BY_TOOLKIT, [path.read_text(), "en", "fr"])
+    assert found == [["house", "maison"], ["house", None]]
+    written = io.BytesIO()
+    write_tbx(written, "test", "en", [[("en", ["car", "automobile"]), ("fr", ["voiture", "auto"])]])
+    (tmp_path / "t.tbx").write_bytes(written.getvalue())
+    assert [*read_tbx(tmp_path / "t.tbx")] == [{"en": ["car", "automobile"], "fr": ["voiture", "auto"]}]
+    read, _ = there.ask(TBX_BY_TOOLKIT, [written.getvalue().decode(), []])
+    assert read == [["car", "voiture"]]
