@@ -30,8 +30,8 @@ TIMEOUT = 900
 """Seconds after which a neighbour counts as hanging."""
 
 ODD = (
-    "house l' été Haus, naïve e\u0301t 東京 ना \U0001f600 a-b 0-0 1:2 <NULL> <b> &amp; & \" '' = # _ ... ||| x|y %s \\n {} "
-    "№ ½ I\u0307 ß ſ ﬁ \u200bx שלום \u2014 @-@ www.a.b/c?d=1,5 10.000 =1+1 -2 +x @y '=x 1e5 TRUE 007 1/2 50%"
+    "house l' été Haus, naïve e\u0301t 東京 ना \U0001f600 a-b 0-0 1:2 <NULL> <b> &amp; & \" '' = # _ ... ||| x|y %s "
+    "\\n {} № ½ I\u0307 ß ſ ﬁ \u200bx שלום \u2014 @-@ www.a.b/c?d=1,5 10.000 =1+1 -2 +x @y '=x 1e5 TRUE 007 1/2 50%"
 ).split(" ")
 """Tokens without white space that some program may take for more than a word."""
 

@@ -54,7 +54,7 @@ def judge(texts: list[list[str]], files: list[str], *, theirs: bool) -> None:
             assert all(0 <= link[n] < lengths[n] for link in links for n in (0, 1))
             explained = [link[1 - side] for link in links]
             assert len({*explained}) == len(explained)
-            assert links == sorted(links, key=lambda link: link[1 - side] if theirs else link)  # noqa: B023
+            assert links == sorted(links, key=lambda link: link[1 - side] if theirs else link)
         if 0 in lengths:
             assert [float(score) for score in of_pair[2:]] == [0.0, 0.0]
         assert all(len(score.split()) == 1 for score in of_pair[2:])
@@ -87,7 +87,7 @@ def test_files_of_odd_tokens(tmp_path: Path, settings: dict[str, Any]) -> None:
     judge_both(texts, of_both(tmp_path, texts, **settings))
 
 
-def test_it_empties_sentences_of_1024_tokens(tmp_path: Path) -> None:
+def test_sentences_of_1024_tokens(tmp_path: Path) -> None:
     """Ours aligns them; a pair with one of them has no link there, and both scores are 0."""
     rng = random.Random(4)
     lengths = [(n, m) for n in (1, 1022, 1023, 1024, 1025) for m in (1, 1022, 1023, 1024, 1025)]
@@ -105,8 +105,13 @@ def test_priors_of_each_kind_are_taken(tmp_path: Path, kind: str) -> None:
     rng, texts = random.Random(kind), draw_texts(7)
     words = [*ODD, "no-such-word", "<NULL>"]
     lines = {
-        "LEX": [f"LEX\t{rng.choice(words)}\t{rng.choice(words)}\t{rng.choice([0, 0.25, 3, 1e3]):g}\n" for _ in range(99)],
-        **{way: [f"{way}\t{rng.randint(-30, 30)}\t{rng.randint(0, 9)}\n" for _ in range(99)] for way in ("HMMF", "HMMR")},
+        "LEX": [
+            f"LEX\t{rng.choice(words)}\t{rng.choice(words)}\t{rng.choice([0, 0.25, 3, 1e3]):g}\n" for _ in range(99)
+        ],
+        **{
+            way: [f"{way}\t{rng.randint(-30, 30)}\t{rng.randint(0, 9)}\n" for _ in range(99)]
+            for way in ("HMMF", "HMMR")
+        },
         **{
             way: [f"{way}\t{rng.choice(words[:-1])}\t{rng.randint(1, 5)}\t{rng.randint(1, 9)}\n" for _ in range(99)]
             for way in ("FERF", "FERR")
@@ -144,7 +149,7 @@ print(json.dumps(found))
         assert written.getvalue() == answer, json.dumps(rows)
 
 
-def test_priors_of_either_make_the_other_start(sample: Path, tmp_path: Path) -> None:
+def test_priors_of_either(sample: Path, tmp_path: Path) -> None:
     """Links of eflomal make our priors, which eflomal takes, and the other way round."""
     texts = [(sample / f"train.{side}").read_text("utf-8").splitlines() for side in ("en", "fr")]
     for files in of_both(tmp_path, texts):
@@ -158,7 +163,7 @@ def test_priors_of_either_make_the_other_start(sample: Path, tmp_path: Path) -> 
             assert sum(one == other for one, other in zip(*rows, strict=True)) > len(texts[0]) / 4
 
 
-def test_unequal_texts_and_broken_priors_are_refused_by_both(tmp_path: Path) -> None:
+def test_what_both_refuse(tmp_path: Path) -> None:
     script = """
 import json, sys
 import eflomal
@@ -171,7 +176,9 @@ for texts, priors in json.load(sys.stdin):
 print(json.dumps(found))
 """
     cases: list[Any] = [[[["a", "b"], ["x"]], None]]
-    cases += [[[["a"], ["x"]], [line]] for line in ("LEX\ta\tx\n", "LEX\ta\tx\tmany\n", "OTHER\t1\t2\n", "HMMF\tb\t1\n")]
+    cases += [
+        [[["a"], ["x"]], [line]] for line in ("LEX\ta\tx\n", "LEX\ta\tx\tmany\n", "OTHER\t1\t2\n", "HMMF\tb\t1\n")
+    ]
     assert all(environment("eflomal", EFLOMAL).ask(script, cases))
     for texts, priors in cases:
         with pytest.raises((ValueError, CorpusError), match="line"):

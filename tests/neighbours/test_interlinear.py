@@ -72,7 +72,7 @@ def pairs(path: Path, columns: tuple[str, str]) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("speakers", [1, 4])
-def test_pairs_of_elan_are_those_of_pympi_and_poio(tmp_path: Path, speakers: int) -> None:
+def test_pairs_of_elan(tmp_path: Path, speakers: int) -> None:
     """In order of time; poio-api has all texts of a tier, as the file has them."""
     drawn, path = draw(speakers, speakers), tmp_path / "t.eaf"
     found = environment("pympi", PYMPI).ask(BY_PYMPI, [str(path), drawn])
@@ -86,7 +86,7 @@ def test_pairs_of_elan_are_those_of_pympi_and_poio(tmp_path: Path, speakers: int
         assert sorted(of_poio[f"ft@{name}"]) == sorted(other for _, other in expected if other)
 
 
-def test_pympi_refers_to_the_annotation_that_ends_where_another_begins(tmp_path: Path) -> None:
+def test_references_of_pympi(tmp_path: Path) -> None:
     """And leaves what refers to a removed one, which ours counts as a pair without a source."""
     script = """
 import json, sys
@@ -128,7 +128,7 @@ def flextext(phrases: list[tuple[str, str]]) -> str:
     )
 
 
-def test_a_flex_text_goes_through_elan_and_back(tmp_path: Path) -> None:
+def test_flex_through_elan(tmp_path: Path) -> None:
     phrases = [(text, other or "") for _, _, text, other in sorted(draw(9, 1)["S0"])]
     (tmp_path / "a.flextext").write_text(flextext(phrases), "utf-8")
     read = pairs(tmp_path / "a.flextext", ("seh", "en"))

@@ -11,6 +11,7 @@ import pytest
 from neighbours.environments import ODD, environment
 
 import aligner
+from corpora.errors import CorpusError
 from corpora.formats.comtrans import write_comtrans
 from corpora.formats.pharaoh import format_links, parse_links
 from corpora.links import Link, Links, PairLinks, WordPair
@@ -19,6 +20,7 @@ from corpora.symmetrize import symmetrize
 pytestmark = pytest.mark.nightly
 
 NLTK, MACHINE, OPUSTRAINER = "nltk==3.10.4", "sil-machine==1.9.2", "opustrainer==0.5"
+GALECHURCH = "galechurch==0.1.0"
 CASES = 1000
 
 Case = tuple[int, int, frozenset[Link], frozenset[Link]]
@@ -44,7 +46,7 @@ def links_of(line: str) -> frozenset[Link]:
     return parse_links(line, "answer", 1).sure
 
 
-def test_nltk_reads_comtrans_but_pairs_without_links() -> None:
+def test_comtrans_of_nltk() -> None:
     """Nor texts that begin with = or i-j: a pair is what stands before a line that begins with i-j."""
     rng, pairs = random.Random(1), list[tuple[list[str], list[str], PairLinks]]()
     for J, K, links, _ in draw(1):
@@ -81,7 +83,7 @@ def comtrans(pairs: Sequence[WordPair]) -> str:
     return written.getvalue().decode()
 
 
-def test_nltk_has_the_same_aer_of_a_pair() -> None:
+def test_aer_of_nltk() -> None:
     """Of what both can have: gold with possible links contains the sure ones, and some link is there."""
     cases = [case for case in draw(2) if case[2] | case[3]]
     possible = [frozenset(random.Random(n).sample(sorted(case[3]), len(case[3]) // 2)) for n, case in enumerate(cases)]
@@ -102,7 +104,7 @@ print(json.dumps([alignment_error_rate(sure, found, every) for sure, every, foun
         assert aligner.evaluate(Links.from_pairs([gold]), [found]).aer == pytest.approx(answer, abs=1e-12)
 
 
-def test_nltks_grow_diag_final_and_is_the_union() -> None:
+def test_gdfa_of_nltk() -> None:
     cases = draw(3)
     script = """
 import json, sys
@@ -118,7 +120,7 @@ print(json.dumps([" ".join(f"{i}-{j}" for i, j in grow_diag_final_and(*row)) for
     assert different > CASES / 2
 
 
-def test_machines_heuristics_are_those_of_atools() -> None:
+def test_heuristics_of_machine() -> None:
     """Its matrix of a pair, too, and how it writes and reads links."""
     cases = draw(4)
     script = """
@@ -156,7 +158,7 @@ print(json.dumps(found))
     assert different > 0
 
 
-def test_opustrainer_tags_by_links_as_written_and_loses_pairs_without_any() -> None:
+def test_tags_of_opustrainer() -> None:
     """Its Tags modifier expects links sorted by source, as ours are: shuffled ones give words the tags of others."""
     cases, rng = draw(5), random.Random(5)
     rows = []
@@ -182,3 +184,20 @@ print(json.dumps([[[*tags([line])] for line in both] for both in json.load(sys.s
         assert alone <= tags[0] <= links
         wrong += not tags[1] <= links
     assert wrong > 0
+
+
+def test_pharaoh_of_galechurch() -> None:
+    """Its lines are links of groups of sentences, which no line of links can have."""
+    rng = random.Random(6)
+    texts = [[" ".join(rng.choices(ODD, k=rng.randint(1, 30))) for _ in range(rng.randint(5, 40))] for _ in "st"]
+    script = """
+import json, sys
+import galechurch
+print(json.dumps(galechurch.align(*json.load(sys.stdin)).to_pharaoh_lines()))
+"""
+    lines = environment("galechurch", GALECHURCH).ask(script, texts)
+    assert lines
+    for line in lines:
+        assert re.fullmatch(r"\[[0-9, ]*\]:\[[0-9, ]*\]", line)
+        with pytest.raises(CorpusError, match="is not a link"):
+            parse_links(line, "L", 1)

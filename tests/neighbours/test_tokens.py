@@ -65,7 +65,7 @@ def owners(words: list[str], parts: list[str]) -> list[list[int]]:
 
 
 @pytest.mark.parametrize("settings", [{}, {"escape": False}, {"aggressive_dash_splits": True}], ids=str)
-def test_tokens_of_sacremoses_are_found_in_the_text(settings: dict[str, bool]) -> None:
+def test_tokens_of_sacremoses(settings: dict[str, bool]) -> None:
     lines = draw(1)
     for line, tokens in zip(lines, environment("sacremoses", SACREMOSES).ask(BY_MOSES, [settings, lines]), strict=True):
         plain = [token if settings.get("escape") is False else unescape(token) for token in tokens]
@@ -86,7 +86,7 @@ def test_tokens_of_sacremoses_are_found_in_the_text(settings: dict[str, bool]) -
     ],
     ids=str,
 )
-def test_tokens_of_pyonmttok_are_found_in_the_text(settings: dict[str, object]) -> None:
+def test_tokens_of_pyonmttok(settings: dict[str, object]) -> None:
     lines = draw(2)
     answers = environment("pyonmttok", PYONMTTOK).ask(BY_OPENNMT, [settings, lines])
     for line, (tokens, text, ranges) in zip(lines, answers, strict=True):
@@ -97,7 +97,7 @@ def test_tokens_of_pyonmttok_are_found_in_the_text(settings: dict[str, object]) 
         assert shared(*compare(words, tokens)[::-1]) == owners(words, parts), (line, tokens)
 
 
-def test_remap_writes_links_of_the_tokens_of_others(tmp_path: Path) -> None:
+def test_remapped_links(tmp_path: Path) -> None:
     texts = [draw(3), draw(4)]
     moses = environment("sacremoses", SACREMOSES)
     tokens = [moses.ask(BY_MOSES, [{}, lines]) for lines in texts]
@@ -147,7 +147,7 @@ if name == "conllu":
 elif name == "pyconll":
     read = pyconll.load_from_string(text)
     for sentence in read:
-        rows = [(token.form, {key: sorted(values, key=int) for key, values in token.misc.items()}) for token in sentence]
+        rows = [(one.form, {key: sorted(values, key=int) for key, values in one.misc.items()}) for one in sentence]
         found.append([sentence.id, sentence.text, rows])
     again = read.conll()
 else:
@@ -162,8 +162,28 @@ print(json.dumps([found, again]))
 """
 
 
+MISC_BY_OTHERS = """
+import json, sys
+import conllu, pyconll
+from udapi.core.document import Document
+text, name = json.load(sys.stdin)
+if name == "conllu":
+    misc = conllu.parse(text)[0][0]["misc"]
+    found = [misc["Align"], misc["Ref"]]
+elif name == "pyconll":
+    row = pyconll.load_from_string(text).conll().strip()
+    found = [field.partition("=")[2] for field in row.split("\\t")[9].split("|")]
+else:
+    document = Document()
+    document.from_conllu_string(text)
+    misc = document.bundles[0].trees[0].descendants[0].misc
+    found = [misc["Align"], misc["Ref"]]
+print(json.dumps(found))
+"""
+
+
 @pytest.mark.parametrize("name", ["conllu", "pyconll", "udapi"])
-def test_links_in_conllu_are_read_as_written(tmp_path: Path, name: str) -> None:
+def test_links_in_conllu(tmp_path: Path, name: str) -> None:
     """Pyconll has the partners of a word as a set. What each writes of them is read again, to the words."""
     pairs, written = draw_pairs(5), io.BytesIO()
     write_conllu(written, pairs, ("en", "fr"))
@@ -182,3 +202,11 @@ def test_links_in_conllu_are_read_as_written(tmp_path: Path, name: str) -> None:
     (tmp_path / "again.conllu").write_text(again, "utf-8")
     read = [sentence.words for sentence in read_sentences(tmp_path / "again.conllu")]
     assert read == [[form for form, _ in rows] for _, _, rows in expected]
+
+
+def test_values_in_misc() -> None:
+    """Conllu cuts them at a second equals sign, pyconll sorts what is between commas as text; Udapi does neither."""
+    text = "1\ta\ta\tX\t_\t_\t0\troot\t_\tAlign=2,10|Ref=b=c\n\n"
+    there = environment("conllu", CONLLU, PYCONLL, UDAPI)
+    found = {name: there.ask(MISC_BY_OTHERS, [text, name]) for name in ("conllu", "pyconll", "udapi")}
+    assert found == {"conllu": ["2,10", "b"], "pyconll": ["10,2", "b=c"], "udapi": ["2,10", "b=c"]}
