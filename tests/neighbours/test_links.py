@@ -6,12 +6,14 @@ import io
 import random
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from neighbours.environments import ODD, environment
 
 import aligner
 from corpora.errors import CorpusError
+from corpora.files import read_lines
 from corpora.formats.comtrans import write_comtrans
 from corpora.formats.pharaoh import format_links, parse_links
 from corpora.links import Link, Links, PairLinks, WordPair
@@ -156,6 +158,31 @@ print(json.dumps(found))
             assert answer == symmetrize(forward, reverse, method, as_atools=True), (name, forward, reverse)
             different += answer != symmetrize(forward, reverse, method)
     assert different > 0
+
+
+def test_lines_of_machine(tmp_path: Path) -> None:
+    """A carriage return alone ends a line there, which shifts all lines after it; all else does not, as by ours."""
+    rng, texts = random.Random(7), list[str]()
+    for number in range(CASES // 4):
+        ends = ["\n", "\r\n", "\u2028", "\x0b", "\x0c", "\x1c", " "] + ["\r"] * (number % 2)
+        texts.append("".join(rng.choice("ab") + rng.choice(ends) for _ in range(9)) + "\n")
+    script = """
+import json, pathlib, sys
+from machine.corpora import TextFileTextCorpus
+folder, texts = json.load(sys.stdin)
+found = []
+for number, text in enumerate(texts):
+    path = pathlib.Path(folder, f"{number}.txt")
+    path.write_text(text, newline="")
+    found.append([row.text for row in TextFileTextCorpus(str(path)).get_rows()])
+print(json.dumps(found))
+"""
+    answers = environment("machine", MACHINE).ask(script, [str(tmp_path), texts])
+    for number, (text, rows) in enumerate(zip(texts, answers, strict=True)):
+        assert rows == [line.strip() for line in re.split("\r\n|\r|\n", text)[:-1]]
+        ours = [*read_lines(tmp_path / f"{number}.txt")]
+        assert len(ours) == text.count("\n")
+        assert len(rows) == len(ours) or "\r" in text.replace("\r\n", "")
 
 
 def test_tags_of_opustrainer() -> None:
