@@ -8,13 +8,13 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 import pytest
-from memories import left_out, tmx
-from memories import pairs as read_pairs
 from neighbours.environments import ODD, Neighbour, environment, node_environment
+from readings import left_out, tmx
 
 from corpora.formats.memories import write_tmx
 from corpora.formats.tbx import read_tbx, write_tbx
 from corpora.links import PairLinks
+from corpora.readers import open_corpus
 
 pytestmark = pytest.mark.nightly
 
@@ -22,6 +22,11 @@ TRANSLATE_TOOLKIT, HYPOMNEMA, XLIFF = "translate-toolkit==3.20.4", "hypomnema==0
 CASES = 1000
 
 Texts = list[tuple[str, str]]
+
+
+def read_pairs(path: Path, columns: str = "") -> Texts:
+    corpus = open_corpus(path, columns=columns.split(",") if columns else None)
+    return [(source.decode(), target.decode()) for _, source, target in corpus.texts()]
 
 
 def draw(seed: int) -> Texts:
