@@ -235,3 +235,99 @@ def test_figures_of_solvers_are_of_all_that_know_the_problem(tmp_path: Path) -> 
         told = [problem for problem in problems if f"{problem}: {name} leaves" in result.stdout]
         assert len(told) < 3
         assert all(((problem, name) in found) != (problem in told) for problem in problems)
+
+
+MEASURED = {  # Of which weights and text the AER of a table is: words that stand above it. The same words: one figure.
+    "accuracy": "What do the commands give as they are?",
+    "commands": "with the text of `gold-train`, `gold-trial` and `gold-dev` added",
+    "gold-dev": "default weights without the gold of that language pair",
+    "others": "default weights were learnt without the Hansards",
+    "left-out": "Default weights without the gold set",
+    "dictionary": "Default weights without the gold set",
+    "other-text": "Default weights without the gold set",
+    "languages": "learnt from sets of other languages alone",
+    "candidates": "default weights as they came on that day",
+    "learning-curve": "two random samples are drawn",
+}
+SAME = {
+    **{"without": "no labels", "default": "no labels", "AER": "no labels", "aligner align": "no labels"},
+    **{
+        "aligner align SRC TGT": "no labels",
+        "100 pairs alone": "no labels",
+        "no labels, --unsupervised": "--unsupervised",
+    },
+    **{"aligner align --unsupervised": "--unsupervised", "Hansards English-French": "Hansards", "rwth-de-en": "rwth"},
+}
+SYSTEMS = {"no labels", "--unsupervised", "eflomal", "fast_align"}
+
+
+def generated(page: Path) -> dict[str, list[dict[str, str]]]:
+    """The rows of each generated table of a page, by the heads of its columns, of which the first is the data set."""
+    found = {}
+    for name, body in re.findall(r"<!-- table: ([\w-]+) -->\n(.*?)<!-- end", page.read_text("utf-8"), re.DOTALL):
+        first = re.search(r"(?:^\|.*\n)+", body, re.MULTILINE)  # some have more than one
+        lines = [re.split(r"(?<!\\)\|", line)[1:-1] for line in first[0].splitlines()] if first else []
+        head, *rows = [[cell.strip().replace("`", "") for cell in line] for line in lines] or [[]]
+        found[name] = [dict(zip(head, row, strict=True)) | {"first": row[0]} for row in rows[1:]]
+    return found
+
+
+def labelled_figures(row: dict[str, str]) -> dict[tuple[str, str, str], float]:
+    """The AER of a row by data set, pairs of text and system, under one name each."""
+    data, _, pairs = (
+        re.sub(" pairs$", "", row["first"]).partition(", ") if " pairs" in row["first"] else (row["first"], "", "")
+    )
+    for head in ("pairs", "pairs of text", "pairs of the corpus", "sentences"):
+        pairs = row.get(head, "") if pairs in ("", "its own") else pairs
+    if "AER of gold-dev" in row:
+        row = {row["process"]: row["AER of gold-dev"]}
+        data, pairs = "Hansards", str(int(pairs.replace(",", "")) // 1000 * 1000)
+    elif "system" in row and "AER" in row:
+        row = {row["system"]: row["AER"]}
+    elif row.get("--links") == "none":
+        data = "Hansards"
+    cells = {}
+    for head, cell in row.items():
+        size = re.match(r"([\d,]+) pairs, (.*)|(100) pairs alone$", head)
+        system = size[2] or head if size else head
+        if (value := re.match(r"\d+\.\d+", cell)) and SAME.get(system, system) in SYSTEMS and (size or pairs):
+            number = (size[1] or size[3]) if size else pairs
+            cells[SAME.get(data, data), number.replace(",", ""), SAME.get(system, system)] = float(value[0])
+    return cells
+
+
+def test_one_label_has_one_figure() -> None:
+    """Data set, pairs and system: the same AER in all tables of the same weights and text, and others say which."""
+    seen: dict[tuple[str, ...], tuple[float, str]] = {}
+    counted = dict.fromkeys(MEASURED, 0)
+    for page in PAGES:
+        for name, rows in generated(page).items():
+            told = page.read_text("utf-8").partition(f"<!-- table: {name} -->")[0]
+            for label, value in [pair for row in rows for pair in labelled_figures(row).items()]:
+                if name in ("cost", "growth"):  # its own rows in README are below; seconds and memory
+                    continue
+                assert name in MEASURED, f"{page.name}, {name}: {label}: of which weights and text?"
+                assert MEASURED[name] in told, f"{page.name} does not say above {name}: {MEASURED[name]}"
+                counted[name] += 1
+                free = label[2] != "no labels" and name in ("left-out", "languages")  # of weights; one text
+                before, where = seen.setdefault(("" if free else MEASURED[name], *label), (value, name))
+                assert abs(before - value) < 0.051, f"{label}: {before} in {where}, {value} in {name}"
+    assert all(counted.values()), counted
+
+
+def test_figures_of_readme_are_those_of_the_tables_behind_them() -> None:
+    readme = PAGES[0].read_text("utf-8")
+    [aer, *_] = generated(PAGES[0])["cost"]
+    commands = {
+        row["process"]: row
+        for row in generated(ROOT / "docs" / "speed.md")["commands"]
+        if row["pairs"] in next(iter(aer))
+    }
+    for system, cell in list(aer.items())[1:-1]:
+        process = "aligner align SRC TGT" if system == "aligner" else system
+        assert commands[process]["AER of gold-dev"] == cell, system
+    [few] = re.findall(r"<!-- table: few-pairs -->\n(.*?)<!-- end", readme, re.DOTALL)
+    curve = generated(ROOT / "docs" / "accuracy.md")["learning-curve"]
+    [row] = [row for row in curve if row["language"] in few and f"{row['pairs']} {row['language']} pairs" in few]
+    told = re.findall(r"\d+\.\d", few)
+    assert told == [row[head].split()[0] for head in ("no labels", "eflomal", "50 labels")]
