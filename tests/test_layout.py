@@ -29,7 +29,7 @@ LAYERS: list[tuple[str, ...]] = [
     ("aligner.templates", "aligner.pages.assets"),
     ("aligner.problem",),
     ("aligner.matching", "aligner.pages.notebook"),
-    ("aligner.losses", "aligner.evaluation"),
+    ("aligner.losses", "aligner.evaluation", "aligner.layers"),
     ("aligner.solvers",),
     ("aligner.progress",),
     ("aligner.model",),
@@ -45,11 +45,18 @@ LAYERS: list[tuple[str, ...]] = [
 GROUND = {"corpora.ragged", "corpora.threads", "corpora.compiled"}
 """What of the product the library stands on; `compiled` needs numba, and only modules of kernels need it."""
 
-LIBRARY = ["aligner.templates", "aligner.problem", "aligner.matching", "aligner.losses", "aligner.solvers"]
+LIBRARY = [
+    "aligner.templates",
+    "aligner.problem",
+    "aligner.matching",
+    "aligner.losses",
+    "aligner.layers",
+    "aligner.solvers",
+]
 NO_WORDS = {"aligner", "aligner._version", "aligner.errors", "corpora", "corpora.ragged", "corpora.threads"}
 SLOW = {
     "numpy", "numba", "scipy", "nltk", "networkx", "jinja2", "starlette", "uvicorn", "pyarrow", "backports", "dask",
-    "distributed", "spacy",
+    "distributed", "spacy", "jax", "torch",
 }  # fmt: skip
 LONGEST, LONGEST_TEST = 350, 400
 MOST_PARAMETERS, MOST_OPTIONS = 8, 30

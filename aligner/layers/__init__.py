@@ -32,7 +32,7 @@ class LayerMarginals:
     error_bounds: F64
     form: Form
     layer: Layer
-    kept: tuple[F64, ...]
+    kept: tuple[F64, F64, F64]
 
     def pull_back(self, cotangent: Any) -> Any:
         """The gradient by the scores of ⟨cotangent, z⟩: a vector-Jacobian product.  cotangent: in the form of z."""
@@ -60,8 +60,8 @@ def matching_layer(scores: Any, mask: Any = None, **options: Unpack[Options]) ->
     """
     flat, form = flatten(scores, mask, np, _of_numpy)
     layer = make_layer(form, **options)
-    z, bounds, *kept = layer.solve(flat[None])
-    return LayerMarginals(form.restore(z[0]), form.of_matrices(bounds[0]), form, layer, tuple(kept))
+    z, bounds, slopes, u, v = layer.solve(flat[None])
+    return LayerMarginals(form.restore(z[0]), form.of_matrices(bounds[0]), form, layer, (slopes, u, v))
 
 
 def fenchel_young_loss(scores: Any, target: Any, mask: Any = None, **options: Unpack[Options]) -> Loss:
@@ -74,9 +74,7 @@ def fenchel_young_loss(scores: Any, target: Any, mask: Any = None, **options: Un
     return _numpy_loss(make_layer(form, **options), form, flat, target, 0)
 
 
-def perturbed_loss(
-    scores: Any, target: Any, seed: int, mask: Any = None, **options: Unpack[NoiseOptions]
-) -> Loss:
+def perturbed_loss(scores: Any, target: Any, seed: int, mask: Any = None, **options: Unpack[NoiseOptions]) -> Loss:
     """E max_z ⟨s + temperature · noise, z⟩ − ⟨s, y⟩ >= 0, by exact matchings of samples [Berthet et al. 2020].
 
     Its gradient is the mean matching minus y. It is a Fenchel-Young loss but for Ω(y), which is constant.

@@ -1,4 +1,4 @@
-"""The forms of scores, in every framework: a matrix, an array (…, J, K) of many, or a list of matrices of any shapes."""
+"""The forms of scores, of any framework: a matrix, an array (…, J, K) of many, or a list of matrices of any shapes."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

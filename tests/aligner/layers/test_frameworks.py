@@ -106,11 +106,11 @@ def test_jax_takes_lists_and_masks(jax: Any, ours: Any) -> None:
 
 def test_jax_refuses_scores_that_are_not_finite_and_options_that_are_arrays(jax: Any, ours: Any) -> None:
     for function in (lambda s: ours.matching_layer(s)[0].sum(), jax.grad(lambda s: ours.matching_layer(s)[0].sum())):
-        with pytest.raises(ScoreError, match=r"^the scores of pair 0 are not finite \(no nearest point exists\)$"):
+        with pytest.raises(ScoreError, match=r"^the scores of pair 0 are not finite \(no nearest point exists\)"):
             function(SCORES * np.nan)
         with pytest.raises(Exception, match="ScoreError: the scores of pair 0 are not finite"):
             jax.block_until_ready(jax.jit(function)(SCORES * np.nan))
-    with pytest.raises(AlignerError, match="^temperature is .* to learn one, divide the scores by it"):
+    with pytest.raises(AlignerError, match=r"^temperature is .* to learn one, divide the scores by it"):
         jax.grad(lambda T: ours.matching_layer(SCORES, temperature=T)[0].sum())(1.0)
     with pytest.raises(ValueError, match="callbacks do not support JVP"):  # rather than a wrong second derivative
         jax.hessian(lambda s: ours.fenchel_young_loss(s, TARGETS[0, 0]))(SCORES[0, 0])
@@ -149,7 +149,7 @@ def test_torch_takes_lists_masks_and_whole_numbers(torch: Any) -> None:
     from aligner.layers import torch as ours
 
     found, _ = ours.matching_layer([torch.tensor([[2, 0], [1, 1]]), torch.ones(1, 3)])
-    np.testing.assert_array_equal(found[0], layers.matching_layer(np.array([[2, 0], [1, 1]])).z)
+    np.testing.assert_allclose(found[0], layers.matching_layer(np.array([[2, 0], [1, 1]])).z, atol=1e-6)
     mask = torch.tensor([[True, False]])
     np.testing.assert_array_equal(ours.matching_layer(torch.tensor([[0.5, np.nan]]), mask)[0], [[0.5, 0.0]])
     with pytest.raises(ScoreError, match="pair 0"):
