@@ -10,10 +10,9 @@ from functools import partial
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
-import numpy.typing as npt
 
-from aligner.layers.forms import Form, flatten, flatten_target
-from aligner.layers.layer import Layer, NoiseOptions, Options, Perturbed, Polytope
+from aligner.layers.forms import Form, flatten, flatten_both
+from aligner.layers.layer import Layer, LayerOptions, NoiseOptions, Perturbed
 from corpora.ragged import F64
 
 __all__ = ["LayerMarginals", "Loss", "fenchel_young_loss", "matching_layer", "perturbed_loss"]
@@ -35,9 +34,9 @@ class LayerMarginals:
     kept: tuple[F64, F64, F64]
 
     def pull_back(self, cotangent: Any) -> Any:
-        """The gradient by the scores of ⟨cotangent, z⟩: a vector-Jacobian product.  cotangent: in the form of z."""
-        flat = flatten_target(cotangent, self.form, np, _of_numpy)
-        return self.form.restore(self.layer.pull_back(*self.kept, flat[None])[0][0])
+        """Return the gradient by the scores of ⟨cotangent, z⟩: a vector-Jacobian product, in the form of z."""
+        _, flat, form = flatten_both(self.z, cotangent, None, np, _of_numpy)
+        return form.restore(self.layer.pull_back(*self.kept, flat[None])[0][0])
 
 
 class Loss(NamedTuple):
@@ -47,7 +46,7 @@ class Loss(NamedTuple):
     gradient: Any
 
 
-def matching_layer(scores: Any, mask: Any = None, **options: Unpack[Options]) -> LayerMarginals:
+def matching_layer(scores: Any, mask: Any = None, **options: Unpack[LayerOptions]) -> LayerMarginals:
     """The marginals of (b-)matchings nearest to scores: argmax_z ⟨s, z⟩ − temperature · Ω(z)  [NMBC18, BMN20].
 
     Z = { 0 <= z <= 1, row and column sums <= capacity };  Ω: ½ ‖z‖² (euclidean), Σ z log z − z (entropic), or
@@ -59,43 +58,32 @@ def matching_layer(scores: Any, mask: Any = None, **options: Unpack[Options]) ->
     Raises ScoreError on NaN or +inf, SettingError for impossible options, ValueError if arrays do not fit.
     """
     flat, form = flatten(scores, mask, np, _of_numpy)
-    layer = make_layer(form, **options)
+    layer = Layer(form.matrices, **options)
     z, bounds, slopes, u, v = layer.solve(flat[None])
     return LayerMarginals(form.restore(z[0]), form.of_matrices(bounds[0]), form, layer, (slopes, u, v))
 
 
-def fenchel_young_loss(scores: Any, target: Any, mask: Any = None, **options: Unpack[Options]) -> Loss:
-    """FY(s; y) = max_z ⟨s, z⟩ − Ω(z) + Ω(y) − ⟨s, y⟩ >= 0, of the Ω of `matching_layer` times temperature  [BMN20].
+def fenchel_young_loss(scores: Any, target: Any, mask: Any = None, **options: Unpack[LayerOptions]) -> Loss:
+    """FY(s; y) = max_z ⟨s, z⟩ − Ω(z) + Ω(y) − ⟨s, y⟩ >= 0, for the Ω of `matching_layer` times temperature  [BMN20].
 
     It is 0 where the layer's marginals are the target, and its gradient is z − y.  target: y, in the form of the
     scores: a (b-)matching, or a mean of some.  Else see `matching_layer`.
     """
-    flat, form = flatten(scores, mask, np, _of_numpy)
-    return _numpy_loss(make_layer(form, **options), form, flat, target, 0)
+    flat, y, form = flatten_both(scores, target, mask, np, _of_numpy)
+    return _loss(Layer(form.matrices, **options), form, flat, y, 0)
 
 
 def perturbed_loss(scores: Any, target: Any, seed: int, mask: Any = None, **options: Unpack[NoiseOptions]) -> Loss:
-    """E max_z ⟨s + temperature · noise, z⟩ − ⟨s, y⟩ >= 0, by exact matchings of samples [Berthet et al. 2020].
+    """E max_z ⟨s + temperature · noise, z⟩ − ⟨s, y⟩ >= 0, by exact matchings of samples  [Berthet et al. 2020].
 
     Its gradient is the mean matching minus y. It is a Fenchel-Young loss but for Ω(y), which is constant.
     seed: of the noise; the same noise comes again.  options: capacity; temperature; noise ("normal" or "gumbel", of
     mean 0); samples (10).
     """
-    flat, form = flatten(scores, mask, np, _of_numpy)
-    return _numpy_loss(make_perturbed(form, **options), form, flat, target, seed)
+    flat, y, form = flatten_both(scores, target, mask, np, _of_numpy)
+    return _loss(Perturbed(form.matrices, **options), form, flat, y, seed)
 
 
-def make_layer(form: Form, *, capacity: float | tuple[float, float] = 1.0, **options: Any) -> Layer:
-    """The layer of the options of `matching_layer`."""
-    return Layer(Polytope(form.matrices, capacity), **options)
-
-
-def make_perturbed(form: Form, *, capacity: float | tuple[float, float] = 1.0, **options: Any) -> Perturbed:
-    """The perturbed matchings of the options of `perturbed_loss`."""
-    return Perturbed(Polytope(form.matrices, capacity), **options)
-
-
-def _numpy_loss(layer: Layer | Perturbed, form: Form, flat: F64, target: npt.ArrayLike, seed: int) -> Loss:
-    y = flatten_target(target, form, np, _of_numpy)
+def _loss(layer: Layer | Perturbed, form: Form, flat: F64, y: F64, seed: int) -> Loss:
     values, gradient = layer.loss(flat[None], y[None], np.array([[seed]]))
     return Loss(form.of_matrices(values[0]), form.restore(gradient[0]))

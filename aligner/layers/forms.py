@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from aligner.layers.layer import Shapes
-
 
 @dataclass(frozen=True)
 class Form:
@@ -16,7 +14,7 @@ class Form:
     listed: bool
 
     @property
-    def matrices(self) -> Shapes:
+    def matrices(self) -> tuple[tuple[int, int], ...]:
         return tuple((shape[-2], shape[-1]) for shape in self.shapes for _ in range(prod(shape[:-2])))
 
     def restore(self, flat: Any) -> Any:
@@ -54,9 +52,9 @@ def flatten(scores: Any, mask: Any, library: Any, convert: Callable[[Any], Any])
     return library.concatenate([part.reshape(-1) for part in parts]), form
 
 
-def flatten_target(target: Any, form: Form, library: Any, convert: Callable[[Any], Any]) -> Any:
-    """The entries (E,) of a target in the form of its scores."""
-    flat, own = flatten(target, None, library, convert)
+def flatten_both(scores: Any, target: Any, mask: Any, library: Any, convert: Callable[[Any], Any]) -> tuple[Any, ...]:
+    """The entries of scores and of a target, which has their form, and this form."""
+    (flat, form), (y, own) = flatten(scores, mask, library, convert), flatten(target, None, library, convert)
     if own != form:
         raise ValueError("the target has one number for each score, in the same form")
-    return flat
+    return flat, y, form

@@ -9,9 +9,8 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from aligner.layers import make_layer, make_perturbed
-from aligner.layers.forms import Form, flatten, flatten_target
-from aligner.layers.layer import Layer, NoiseOptions, Options, Perturbed
+from aligner.layers.forms import flatten, flatten_both
+from aligner.layers.layer import Layer, LayerOptions, NoiseOptions, Perturbed
 
 try:
     import jax
@@ -22,20 +21,19 @@ except ImportError as error:
 __all__ = ["fenchel_young_loss", "matching_layer", "perturbed_loss"]
 
 
-def matching_layer(scores: Any, mask: Any = None, **options: Unpack[Options]) -> tuple[Any, Any]:
+def matching_layer(scores: Any, mask: Any = None, **options: Unpack[LayerOptions]) -> tuple[Any, Any]:
     """The marginals z of scores, in their form, and for each matrix a bound of ‖z − z*‖₂, which has no gradient.
 
     See `aligner.layers.matching_layer`.
     """
     flat, form = flatten(scores, mask, jnp, _convert)
-    z, bounds = _solve(make_layer(form, **options), flat)
+    z, bounds = _solve(Layer(form.matrices, **options), flat)
     return form.restore(z), form.of_matrices(bounds)
 
 
-def fenchel_young_loss(scores: Any, target: Any, mask: Any = None, **options: Unpack[Options]) -> Any:
+def fenchel_young_loss(scores: Any, target: Any, mask: Any = None, **options: Unpack[LayerOptions]) -> Any:
     """The loss of each matrix, see `aligner.layers.fenchel_young_loss`; the target has no gradient."""
-    flat, form = flatten(scores, mask, jnp, _convert)
-    return _loss_of(make_layer(form, **options), form, flat, target, 0)
+    return _loss_of(Layer, scores, target, 0, mask, options)
 
 
 def perturbed_loss(scores: Any, target: Any, seed: Any, mask: Any = None, **options: Unpack[NoiseOptions]) -> Any:
@@ -43,8 +41,7 @@ def perturbed_loss(scores: Any, target: Any, seed: Any, mask: Any = None, **opti
 
     seed: a whole number, or an array of one, such as the number of the training step.
     """
-    flat, form = flatten(scores, mask, jnp, _convert)
-    return _loss_of(make_perturbed(form, **options), form, flat, target, seed)
+    return _loss_of(Perturbed, scores, target, seed, mask, options)
 
 
 def _convert(given: Any) -> Any:
@@ -52,8 +49,9 @@ def _convert(given: Any) -> Any:
     return array.astype(jnp.result_type(array, float))
 
 
-def _loss_of(layer: Layer | Perturbed, form: Form, flat: Any, target: Any, seed: Any) -> Any:
-    y = flatten_target(target, form, jnp, _convert)
+def _loss_of(kind: Any, scores: Any, target: Any, seed: Any, mask: Any, options: Any) -> Any:
+    flat, y, form = flatten_both(scores, target, mask, jnp, _convert)
+    layer = kind(form.matrices, **options)
     return form.of_matrices(_loss(layer, flat, y, jnp.asarray(seed).reshape(1)))
 
 
@@ -79,7 +77,8 @@ def _solve(layer: Layer, flat: Any) -> tuple[Any, Any]:
 
 
 def _solve_and_keep(layer: Layer, flat: Any) -> tuple[tuple[Any, Any], Any]:
-    z, bounds, *kept = _call(layer.solve, layer.sizes, flat)
+    entries, n, rows, columns = layer.sizes
+    z, bounds, *kept = _call(layer.solve, (entries, n, entries, rows, columns), flat)
     return (z, bounds), kept
 
 
@@ -95,15 +94,13 @@ def _loss(layer: Layer | Perturbed, flat: Any, target: Any, seed: Any) -> Any:
     return _loss_and_gradient(layer, flat, target, seed)[0]
 
 
-def _loss_and_gradient(layer: Layer | Perturbed, flat: Any, target: Any, seed: Any) -> tuple[Any, Any]:
-    shapes = layer.polytope.shapes
-    values, gradient = _call(layer.loss, (len(shapes), layer.polytope.entries), flat, target, seed)
-    return values, gradient
+def _loss_and_gradient(layer: Layer | Perturbed, flat: Any, target: Any, seed: Any) -> Any:
+    return tuple(_call(layer.loss, layer.sizes[1::-1], flat, target, seed))
 
 
 def _scale(layer: Layer | Perturbed, gradient: Any, cotangent: Any) -> Any:
-    entries = np.array([J * K for J, K in layer.polytope.shapes])
-    return jnp.repeat(cotangent, entries, total_repeat_length=layer.polytope.entries) * gradient, None, None
+    entries = np.array([J * K for J, K in layer.shapes])
+    return jnp.repeat(cotangent, entries, total_repeat_length=layer.sizes[0]) * gradient, None, None
 
 
 _loss.defvjp(_loss_and_gradient, _scale)

@@ -32,24 +32,22 @@ NOISES: Final[dict[str, Callable[[np.random.Generator, tuple[int, int]], F64]]] 
 }
 """Both of mean 0, so that a perturbed loss is at least 0."""
 
-Shapes = tuple[tuple[int, int], ...]
-
 
 class PolytopeOptions(TypedDict):
-    """The most links of a word, of all words or of (rows, columns); how smooth the layer is."""
+    """The fields of `Polytope`."""
 
     capacity: NotRequired[float | tuple[float, float]]
     temperature: NotRequired[float]
 
 
-class Options(PolytopeOptions):
-    """geometry: euclidean, entropic or fermi-dirac."""
+class LayerOptions(PolytopeOptions):
+    """The fields of `Layer`."""
 
     geometry: NotRequired[str]
 
 
 class NoiseOptions(PolytopeOptions):
-    """noise: normal or gumbel.  samples: matchings to average over."""
+    """The fields of `Perturbed`."""
 
     noise: NotRequired[str]
     samples: NotRequired[int]
@@ -57,15 +55,22 @@ class NoiseOptions(PolytopeOptions):
 
 @dataclass(frozen=True)
 class Polytope:
-    """The (b-)matchings of matrices of these shapes; arrays have rows (B, E) of all their entries, B times over."""
+    """The (b-)matchings of matrices of these shapes; arrays have rows (B, E) of all their entries, B times over.
 
-    shapes: Shapes
-    capacity: float | tuple[float, float]
+    capacity: the most links of a word, of all words or (of rows, of columns).  temperature: how much is smoothed.
+    """
+
+    shapes: tuple[tuple[int, int], ...]
+    capacity: float | tuple[float, float] = 1.0
+    temperature: float = 1.0
 
     def __post_init__(self) -> None:
-        given = self.capacities
-        if not (len(given) == 2 and all(_is_number(one) and 1.0 <= one < np.inf for one in given)):
+        capacities = self.capacities
+        if not (len(capacities) == 2 and all(_is_number(one) and 1.0 <= one < np.inf for one in capacities)):
             raise SettingError(f"capacity is {self.capacity!r} (a number of at least 1, or two: of rows, of columns)")
+        if not (_is_number(self.temperature) and 0.0 < self.temperature < np.inf):
+            told = "a number above 0; to learn one, divide the scores by it"
+            raise SettingError(f"temperature is {self.temperature!r} ({told})")
 
     @property
     def capacities(self) -> tuple[float, float]:
@@ -73,8 +78,10 @@ class Polytope:
         return self.capacity if isinstance(self.capacity, tuple) else (self.capacity, self.capacity)
 
     @property
-    def entries(self) -> int:
-        return sum(J * K for J, K in self.shapes)
+    def sizes(self) -> tuple[int, ...]:
+        """How many entries, matrices, rows and columns there are."""
+        rows, columns = (sum(shape[side] for shape in self.shapes) for side in (0, 1))
+        return sum(J * K for J, K in self.shapes), len(self.shapes), rows, columns
 
     def lists(self, times: int) -> Lists:
         return Lists.of_all(self.shapes * times)
@@ -86,7 +93,7 @@ class Polytope:
         return np.asarray(sums, np.float64).reshape(len(terms), -1)
 
     def check(self, target: F64) -> None:
-        """Raise ValueError unless these (B, E) are marginals of matchings, up to rounding."""
+        """Raise ValueError unless a target (B, E) is of the polytope, but for rounding."""
         lists, flat = self.lists(len(target)), target.ravel()
         pairs, starts = lists.pairs, word_offsets(lists.shapes)
         wrong = ~((flat >= -_OUTSIDE) & (flat <= 1.0 + _OUTSIDE))
@@ -100,45 +107,27 @@ class Polytope:
             )
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, float | int | np.number)
-
-
-def check_temperature(temperature: float) -> None:
-    """Raise SettingError unless it is a number above 0."""
-    if not (_is_number(temperature) and 0.0 < temperature < np.inf):
-        raise SettingError(f"temperature is {temperature!r} (a number above 0; to learn one, divide the scores by it)")
-
-
 @dataclass(frozen=True)
-class Layer:
-    """z = argmax ⟨s, z⟩ − temperature · Ω(z) over the polytope; Ω: see `matching.projection`.
+class Layer(Polytope):
+    """z = argmax ⟨s, z⟩ − temperature · Ω(z) over the polytope; Ω of a geometry: see `matching.projection`.
 
-    Its derivative by the scores is V / temperature, V as in `_layer_kernels`: at the prices of its active set.
+    Its derivative by the scores is V / temperature, V as in `_layer_kernels`, at the prices of its active set.
     """
 
-    polytope: Polytope
-    temperature: float = 1.0
     geometry: str = "euclidean"
 
     def __post_init__(self) -> None:
-        check_temperature(self.temperature)
+        super().__post_init__()
         if self.geometry not in GEOMETRIES:
             raise SettingError(f"geometry is {self.geometry!r} (choose from {', '.join(GEOMETRIES)})")
 
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        """Numbers of columns of what `solve` returns."""
-        entries, n = self.polytope.entries, len(self.polytope.shapes)
-        return entries, n, entries, sum(J for J, _ in self.polytope.shapes), sum(K for _, K in self.polytope.shapes)
-
     def solve(self, scores: F64) -> tuple[F64, ...]:
-        """Return z (B, E) at scores (B, E), bounds (B, n) of ‖z − z*‖₂, and what `pull_back` needs.
+        """Return z (B, E) at scores (B, E), bounds (B, n) of ‖z − z*‖₂, and the arrays that `pull_back` needs.
 
         No geometry curves Ω by less than 1 on [0, 1], so a duality gap bounds ½ ‖z − z*‖².
         """
-        lists, scaled = self.polytope.lists(len(scores)), scores.ravel() / self.temperature
-        of_rows, of_columns = self.polytope.capacities
+        lists, scaled = self.lists(len(scores)), scores.ravel() / self.temperature
+        of_rows, of_columns = self.capacities
         found = nearest_points(
             scaled,
             lists,
@@ -151,9 +140,7 @@ class Layer:
         z, slopes = found.z, np.asarray(found.z > 0.0, np.float64)
         if self.geometry != "euclidean":
             slopes = z * (1.0 - z) if self.geometry == "fermi-dirac" else z
-        if (
-            min(self.polytope.capacities) > 1.0 and self.geometry != "fermi-dirac"
-        ):  # else no edge is held at 1 by itself
+        if min(of_rows, of_columns) > 1.0 and self.geometry != "fermi-dirac":  # else nothing but a price ends at 1
             starts, pairs = word_offsets(lists.shapes), lists.pairs
             prices = found.u[starts[pairs, 0] + lists.source] + found.v[starts[pairs, 1] + lists.target]
             slopes = slopes * (scaled - prices < (1.0 if self.geometry == "euclidean" else 0.0))
@@ -162,7 +149,7 @@ class Layer:
 
     def pull_back(self, slopes: F64, u: F64, v: F64, cotangent: F64) -> tuple[F64]:
         """Return the gradient (B, E) by the scores of ⟨cotangent, z⟩, from what `solve` returned last."""
-        lists = self.polytope.lists(len(slopes))
+        lists = self.lists(len(slopes))
         arrays = (np.ascontiguousarray(array).ravel() for array in (slopes, u, v, cotangent / self.temperature))
         gradient, n = np.empty(slopes.size), len(lists.shapes)
         fixed = lists.shapes, lists.offsets, word_offsets(lists.shapes), *arrays, gradient
@@ -174,57 +161,55 @@ class Layer:
         return (gradient.reshape(slopes.shape),)
 
     def loss(self, scores: F64, target: F64, seeds: F64) -> tuple[F64, F64]:
-        """The Fenchel-Young losses (B, n) of targets (B, E), and their gradient z − y by the scores  [BMN20]."""
-        self.polytope.check(target)
+        """Return Fenchel-Young losses (B, n) of targets (B, E), and their gradient z − y by the scores  [BMN20]."""
         z = self.solve(scores)[0]
+        self.check(target)
         entropies = self.temperature * (self._omega(target) - self._omega(z))
-        return self.polytope.sums(entropies + _products(scores, z - target)), z - target
+        return self.sums(entropies + _products(scores, z - target)), z - target
 
     def _omega(self, z: F64) -> F64:
         if self.geometry == "euclidean":
             return 0.5 * z * z
         z = np.clip(z, 0.0, 1.0)
-        omega: F64 = -entr(z) - z if self.geometry == "entropic" else -entr(z) - entr(1.0 - z)
-        return omega
+        return np.asarray(-entr(z) - (z if self.geometry == "entropic" else entr(1.0 - z)))
 
 
 @dataclass(frozen=True)
-class Perturbed:
-    """Best matchings of scores with noise of this temperature, on average  [Berthet et al. 2020]."""
+class Perturbed(Polytope):
+    """Best matchings of scores with noise times the temperature, on average of samples  [Berthet et al. 2020]."""
 
-    polytope: Polytope
-    temperature: float = 1.0
     noise: str = "normal"
     samples: int = 10
 
     def __post_init__(self) -> None:
-        check_temperature(self.temperature)
+        super().__post_init__()
         if self.noise not in NOISES:
             raise SettingError(f"noise is {self.noise!r} (choose from {', '.join(NOISES)})")
         if not (isinstance(self.samples, int) and self.samples >= 1):
             raise SettingError(f"samples is {self.samples!r} (a whole number from 1 on)")
-        if any(one % 1 for one in self.polytope.capacities):
-            raise SettingError(f"capacity is {self.polytope.capacity!r} (whole numbers only, for perturbed losses)")
+        if any(one % 1 for one in self.capacities):
+            raise SettingError(f"capacity is {self.capacity!r} (whole numbers only, for perturbed losses)")
 
     def loss(self, scores: F64, target: F64, seeds: F64) -> tuple[F64, F64]:
-        """The losses (B, n) mean max_z ⟨s + temperature · noise, z⟩ − ⟨s, y⟩, and their gradient, mean z − y.
+        """Return the losses (B, n) mean max_z ⟨s + temperature · noise, z⟩ − ⟨s, y⟩, and their gradient, mean z − y.
 
-        seeds: (B, 1).  The loss of [Berthet et al. 2020] but for Ω(y), which does not depend on the scores.
+        seeds: (B, 1).
         """
-        self.polytope.check(target)
-        rewards = [np.zeros(int(one) - 1) for one in self.polytope.capacities]
-        lists, values, means = self.polytope.lists(self.samples), [], []
-        for own, seed in zip(scores, seeds[:, 0], strict=True):
-            noise = NOISES[self.noise](np.random.default_rng(int(seed)), (self.samples, len(own)))
-            noisy = own + self.temperature * noise
+        rewards = [np.zeros(int(one) - 1) for one in self.capacities]
+        lists, best, mean = self.lists(self.samples), np.empty(target.shape), np.empty(target.shape)
+        for row, seed in enumerate(seeds[:, 0]):
+            draw = NOISES[self.noise](np.random.default_rng(int(seed)), (self.samples, scores.shape[1]))
+            noisy = scores[row] + self.temperature * draw
             z = best_matchings(noisy.ravel(), lists, *rewards).reshape(noisy.shape).astype(np.float64)
-            values.append(_products(noisy, z).mean(axis=0))
-            means.append(z.mean(axis=0))
-        mean = np.array(means).reshape(target.shape)
-        best = np.array(values).reshape(target.shape)
-        return self.polytope.sums(best - _products(scores, target)), mean - target
+            best[row], mean[row] = _products(noisy, z).mean(axis=0), z.mean(axis=0)
+        self.check(target)
+        return self.sums(best - _products(scores, target)), mean - target
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, float | int | np.number)
 
 
 def _products(scores: F64, z: F64) -> F64:
-    """Scores times z, where forbidden edges without a link count 0."""
+    """Return scores times z, and 0 for forbidden entries without a link."""
     return np.multiply(scores, z, out=np.zeros_like(z), where=z != 0.0)

@@ -7,9 +7,8 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from aligner.layers import make_layer, make_perturbed
-from aligner.layers.forms import Form, flatten, flatten_target
-from aligner.layers.layer import Layer, NoiseOptions, Options, Perturbed
+from aligner.layers.forms import flatten, flatten_both
+from aligner.layers.layer import Layer, LayerOptions, NoiseOptions, Perturbed
 
 try:
     import torch
@@ -20,26 +19,24 @@ except ImportError as error:
 __all__ = ["fenchel_young_loss", "matching_layer", "perturbed_loss"]
 
 
-def matching_layer(scores: Any, mask: Any = None, **options: Unpack[Options]) -> tuple[Any, Any]:
+def matching_layer(scores: Any, mask: Any = None, **options: Unpack[LayerOptions]) -> tuple[Any, Any]:
     """The marginals z of scores, in their form, and for each matrix a bound of ‖z − z*‖₂, which has no gradient.
 
     See `aligner.layers.matching_layer`.
     """
     flat, form = flatten(scores, mask, torch, _convert)
-    z, bounds = _Solve.apply(flat, make_layer(form, **options))
+    z, bounds = _Solve.apply(flat, Layer(form.matrices, **options))
     return form.restore(z), form.of_matrices(bounds)
 
 
-def fenchel_young_loss(scores: Any, target: Any, mask: Any = None, **options: Unpack[Options]) -> Any:
+def fenchel_young_loss(scores: Any, target: Any, mask: Any = None, **options: Unpack[LayerOptions]) -> Any:
     """The loss of each matrix, see `aligner.layers.fenchel_young_loss`; the target has no gradient."""
-    flat, form = flatten(scores, mask, torch, _convert)
-    return _loss_of(make_layer(form, **options), form, flat, target, 0)
+    return _loss_of(Layer, scores, target, 0, mask, options)
 
 
 def perturbed_loss(scores: Any, target: Any, seed: int, mask: Any = None, **options: Unpack[NoiseOptions]) -> Any:
     """The loss of each matrix, see `aligner.layers.perturbed_loss`; the target has no gradient."""
-    flat, form = flatten(scores, mask, torch, _convert)
-    return _loss_of(make_perturbed(form, **options), form, flat, target, seed)
+    return _loss_of(Perturbed, scores, target, seed, mask, options)
 
 
 def _convert(given: Any) -> Any:
@@ -47,8 +44,9 @@ def _convert(given: Any) -> Any:
     return tensor if tensor.is_floating_point() else tensor.float()
 
 
-def _loss_of(layer: Layer | Perturbed, form: Form, flat: Any, target: Any, seed: int) -> Any:
-    y = flatten_target(target, form, torch, _convert)
+def _loss_of(kind: Any, scores: Any, target: Any, seed: Any, mask: Any, options: Any) -> Any:
+    flat, y, form = flatten_both(scores, target, mask, torch, _convert)
+    layer = kind(form.matrices, **options)
     return form.of_matrices(_Loss.apply(flat, y, seed, layer))
 
 
@@ -74,7 +72,7 @@ class _Loss(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, flat: Any, target: Any, seed: int, layer: Layer | Perturbed) -> Any:
         values, gradient = layer.loss(_row(flat), _row(target), np.array([[seed]]))
-        ctx.gradient, ctx.entries = gradient[0], [J * K for J, K in layer.polytope.shapes]
+        ctx.gradient, ctx.entries = gradient[0], [J * K for J, K in layer.shapes]
         return flat.new_tensor(values[0])
 
     @staticmethod

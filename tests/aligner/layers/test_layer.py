@@ -130,19 +130,6 @@ def test_a_batch_equals_its_matrices(geometry: str) -> None:
         np.testing.assert_allclose(of_array[i // 3, i % 3][own], gradient.ravel(), atol=1e-6)
 
 
-@each_geometry
-def test_one_entry_is_known_in_closed_form(geometry: str) -> None:
-    scores = np.array([-1.0, 0.3, 0.9, 5.0]).reshape(4, 1, 1)
-    found = matching_layer(scores / 2, geometry=geometry, temperature=0.5)
-    z, slopes = {
-        "euclidean": ([0.0, 0.3, 0.9, 1.0], [0.0, 1.0, 1.0, 0.0]),
-        "entropic": ([np.exp(-1), 1, 1, 1], [np.exp(-1), 0, 0, 0]),
-        "fermi-dirac": (1 / (1 + np.exp(-scores.ravel())), np.exp(scores.ravel()) / (1 + np.exp(scores.ravel())) ** 2),
-    }[geometry]
-    np.testing.assert_allclose(found.z.ravel(), z, atol=1e-6)
-    np.testing.assert_allclose(found.pull_back(np.ones_like(scores)).ravel(), np.divide(slopes, 0.5), atol=1e-6)
-
-
 @seeds
 @each_geometry
 def test_the_fenchel_young_loss(geometry: str, seed: int) -> None:
@@ -181,46 +168,30 @@ def test_normal_noise_on_one_entry_is_known_in_closed_form(score: float) -> None
     assert found.gradient.item() == pytest.approx(norm.cdf(score / 2.0) - 1.0, abs=4 * 0.5 / 200)
 
 
-def test_forbidden_entries_have_no_link_and_no_gradient() -> None:
-    scores = random_scores(0)
-    scores[0] = -np.inf
-    y = np.zeros_like(scores)
-    for geometry in ("euclidean", "entropic", "fermi-dirac"):
-        found = matching_layer(scores, geometry=geometry)
-        assert not found.z[0].any()
-        assert not found.pull_back(np.ones_like(scores))[0].any()
-        assert np.isfinite(fenchel_young_loss(scores, y, geometry=geometry).values)
-    assert np.isfinite(perturbed_loss(scores, y, 0).values)
-
-
 GOOD: Any = np.ones((2, 3))
-WRONG: dict[str, tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]] = {
-    "(no nearest point exists)": (matching_layer, ([GOOD, GOOD * np.nan],), {}),
-    "pair 1 are not finite": (perturbed_loss, ([GOOD, GOOD * np.inf], [0 * GOOD] * 2, 0), {}),
-    "not shape (3,)": (matching_layer, (np.ones(3),), {}),
-    "a list has matrices, not shape (2,)": (matching_layer, ([[1, 2], [3, 4]],), {}),
-    "the list has no matrices": (matching_layer, ([],), {}),
-    "the mask has one": (matching_layer, (GOOD, np.ones((3, 2))), {}),
-    "choose from euclidean, entropic": (matching_layer, (GOOD,), {"geometry": "flat"}),
-    "temperature is 0": (matching_layer, (GOOD,), {"temperature": 0}),
-    "temperature is [1, 2]": (perturbed_loss, (GOOD, 0 * GOOD, 0), {"temperature": [1, 2]}),
-    "capacity is 0.5": (matching_layer, (GOOD,), {"capacity": 0.5}),
-    "capacity is (1, 2, 3)": (matching_layer, (GOOD,), {"capacity": (1, 2, 3)}),
-    "whole numbers only": (perturbed_loss, (GOOD, 0 * GOOD, 0), {"capacity": 1.5}),
-    "the target has one number": (fenchel_young_loss, (GOOD, np.ones((3, 2))), {}),
-    "the target of matrix 1 is no": (fenchel_young_loss, ([GOOD, GOOD], [0 * GOOD, GOOD]), {}),
-    "with at most 1 and 2 links": (perturbed_loss, (GOOD, GOOD, 0), {"capacity": (1, 2)}),
-    "choose from normal, gumbel": (perturbed_loss, (GOOD, 0 * GOOD, 0), {"noise": "loud"}),
-    "samples is 0": (perturbed_loss, (GOOD, 0 * GOOD, 0), {"samples": 0}),
-    "unexpected keyword argument 'sharpness'": (matching_layer, (GOOD,), {"sharpness": 1}),
+WRONG: dict[str, Callable[[], Any]] = {
+    "pair 1 are not finite (no nearest point exists)": lambda: matching_layer([GOOD, GOOD * np.nan]),
+    "pair 0 are not finite": lambda: perturbed_loss(GOOD * np.inf, 0 * GOOD, 0),
+    "not shape (3,)": lambda: matching_layer(GOOD[0]),
+    "a list has matrices, not shape (2,)": lambda: matching_layer([[1, 2], [3, 4]]),
+    "the list has no matrices": lambda: matching_layer([]),
+    "the mask has one": lambda: matching_layer(GOOD, GOOD.T),
+    "choose from euclidean, entropic": lambda: matching_layer(GOOD, geometry="flat"),
+    "temperature is 0": lambda: matching_layer(GOOD, temperature=0),
+    "capacity is (1, 0.5)": lambda: matching_layer(GOOD, capacity=(1, 0.5)),
+    "whole numbers only": lambda: perturbed_loss(GOOD, 0 * GOOD, 0, capacity=1.5),
+    "the target has one number": lambda: fenchel_young_loss(GOOD, GOOD.T),
+    "the target of matrix 1 is no": lambda: fenchel_young_loss([GOOD, GOOD], [0 * GOOD, GOOD]),
+    "choose from normal, gumbel": lambda: perturbed_loss(GOOD, 0 * GOOD, 0, noise="loud"),
+    "samples is 0": lambda: perturbed_loss(GOOD, 0 * GOOD, 0, samples=0),
+    "unexpected keyword argument 'links'": lambda: matching_layer(GOOD, links=1),  # type: ignore[call-arg]
 }
 
 
 @pytest.mark.parametrize("told", WRONG)
 def test_wrong_uses_are_refused_in_one_line(told: str) -> None:
-    function, arguments, options = WRONG[told]
     with pytest.raises((AlignerError, ValueError, TypeError)) as error:
-        function(*arguments, **options)
+        WRONG[told]()
     assert told in str(error.value)
     assert "\n" not in str(error.value)
 
@@ -229,17 +200,6 @@ def test_wrong_uses_are_refused_in_one_line(told: str) -> None:
 def test_what_a_caller_holds_can_be_copied(way: Callable[[Any], Any]) -> None:
     found = matching_layer(random_scores(1))
     expected = found.pull_back(random_scores(1))
-    for one in (way(found), way(way(found))):
-        np.testing.assert_array_equal(one.z, found.z)
-        np.testing.assert_array_equal(one.pull_back(random_scores(1)), expected)
+    np.testing.assert_array_equal(way(found).pull_back(random_scores(1)), expected)
     loss = fenchel_young_loss(random_scores(1), found.z)
     assert way(loss).values == loss.values
-
-
-def test_arrays_of_any_type_are_taken() -> None:
-    scores = np.array([[2, 0, 1], [1, 1, 0]])
-    expected = matching_layer(scores.astype(float)).z
-    read_only = np.asfortranarray(scores.astype(np.float32))
-    read_only.flags.writeable = False
-    for given in (scores, read_only, scores[:, ::-1].astype(np.float16)[:, ::-1], [scores]):
-        np.testing.assert_array_equal(np.squeeze(matching_layer(given).z), expected)
