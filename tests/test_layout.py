@@ -288,6 +288,7 @@ def test_the_library_loads_no_words() -> None:
     loaded = loaded_by("from aligner.solvers import solve")
     ours = {module for module in loaded if within(module, ["aligner", "corpora", "features"])}
     assert "aligner.solvers.driver" in ours
+    assert "aligner.layers" not in ours
     assert not {module for module in ours if not within(module, LIBRARY)} - NO_WORDS
 
 

@@ -76,9 +76,9 @@ def fenchel_young_loss(scores: Any, target: Any, mask: Any = None, **options: Un
 def perturbed_loss(scores: Any, target: Any, seed: int, mask: Any = None, **options: Unpack[NoiseOptions]) -> Loss:
     """E max_z ⟨s + temperature · noise, z⟩ − ⟨s, y⟩ >= 0, by exact matchings of samples  [Berthet et al. 2020].
 
-    Its gradient is the mean matching minus y. It is a Fenchel-Young loss but for Ω(y), which is constant.
-    seed: of the noise; the same noise comes again.  options: capacity; temperature; noise ("normal" or "gumbel", of
-    mean 0); samples (10).
+    Its gradient is the mean matching minus y. It is a Fenchel-Young loss but for Ω(y), which is constant; with few
+    samples it may be below 0.  seed: of the noise; the same noise comes again.  options: capacity; temperature; noise
+    ("normal" or "gumbel", of mean 0); samples (10).
     """
     flat, y, form = flatten_both(scores, target, mask, np, _of_numpy)
     return _loss(Perturbed(form.matrices, **options), form, flat, y, seed)

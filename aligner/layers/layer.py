@@ -30,7 +30,7 @@ NOISES: Final[dict[str, Callable[[np.random.Generator, tuple[int, int]], F64]]] 
     "normal": lambda rng, size: rng.standard_normal(size),
     "gumbel": lambda rng, size: rng.gumbel(-np.euler_gamma, size=size),
 }
-"""Both of mean 0, so that a perturbed loss is at least 0."""
+"""Both of mean 0, so that a perturbed loss is at least 0 on average."""
 
 
 class PolytopeOptions(TypedDict):
