@@ -110,24 +110,25 @@ def test_error_bounds_hold_where_the_search_ends_early(geometry: str, monkeypatc
 def test_a_batch_equals_its_matrices(geometry: str) -> None:
     """In a list, as an array of several dimensions, and padded with what a mask leaves out, NaN too."""
     matrices = [random_scores(seed) for seed in range(6)]
-    cotangents = [np.sin(one) for one in matrices]
-    singles = [matching_layer(one, geometry=geometry, capacity=(1, 2)) for one in matrices]
+    padded, mask = np.full((2, 3, 8, 8), np.nan), np.zeros((2, 3, 8, 8), bool)
+    places = [(i // 3, i % 3, slice(one.shape[0]), slice(one.shape[1])) for i, one in enumerate(matrices)]
+    for place, one in zip(places, matrices, strict=True):
+        padded[place], mask[place] = one, True
     listed = matching_layer(matrices, geometry=geometry, capacity=(1, 2))
-    padded, mask, padded_cotangents = np.full((2, 3, 8, 8), np.nan), np.zeros((2, 3, 8, 8), bool), np.ones((2, 3, 8, 8))
-    for i, one in enumerate(matrices):
-        place = (i // 3, i % 3, slice(one.shape[0]), slice(one.shape[1]))
-        padded[place], mask[place], padded_cotangents[place] = one, True, cotangents[i]
     array = matching_layer(padded, mask, geometry=geometry, capacity=(1, 2))
-    gradients, of_array = listed.pull_back(cotangents), array.pull_back(padded_cotangents)
-    assert (array.error_bounds.shape, listed.error_bounds.shape, singles[0].error_bounds.shape) == ((2, 3), (6,), ())
+    gradients, of_array = (
+        listed.pull_back([np.sin(one) for one in matrices]),
+        array.pull_back(np.sin(np.where(mask, padded, 9.0))),
+    )
+    assert (array.error_bounds.shape, listed.error_bounds.shape) == ((2, 3), (6,))
     assert not array.z[~mask].any()
-    assert not of_array[~mask].any()
-    for i, single in enumerate(singles):
-        own, gradient = mask[i // 3, i % 3], single.pull_back(cotangents[i])
+    for i, one in enumerate(matrices):
+        single = matching_layer(one, geometry=geometry, capacity=(1, 2))
+        assert single.error_bounds.shape == ()
         np.testing.assert_array_equal(listed.z[i], single.z)
-        np.testing.assert_array_equal(gradients[i], gradient)
-        np.testing.assert_allclose(array.z[i // 3, i % 3][own], single.z.ravel(), atol=1e-6)
-        np.testing.assert_allclose(of_array[i // 3, i % 3][own], gradient.ravel(), atol=1e-6)
+        np.testing.assert_array_equal(gradients[i], single.pull_back(np.sin(one)))
+        np.testing.assert_allclose(array.z[places[i]], single.z, atol=1e-6)
+        np.testing.assert_allclose(of_array[places[i]], gradients[i], atol=1e-6)
 
 
 @seeds
