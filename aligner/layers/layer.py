@@ -67,10 +67,12 @@ class Polytope:
     def __post_init__(self) -> None:
         capacities = self.capacities
         if not (len(capacities) == 2 and all(_is_number(one) and 1.0 <= one < np.inf for one in capacities)):
-            raise SettingError(f"capacity is {self.capacity!r} (a number of at least 1, or two: of rows, of columns)")
+            raise SettingError(
+                f"capacity is {_shown(self.capacity)} (a number of at least 1, or two: of rows, of columns)"
+            )
         if not (_is_number(self.temperature) and 0.0 < self.temperature < np.inf):
             told = "a number above 0; to learn one, divide the scores by it"
-            raise SettingError(f"temperature is {self.temperature!r} ({told})")
+            raise SettingError(f"temperature is {_shown(self.temperature)} ({told})")
 
     @property
     def capacities(self) -> tuple[float, float]:
@@ -208,6 +210,11 @@ class Perturbed(Polytope):
 
 def _is_number(value: object) -> bool:
     return isinstance(value, float | int | np.number)
+
+
+def _shown(value: object) -> str:
+    """Return the value on one line; arrays have several."""
+    return " ".join(repr(value).split())
 
 
 def _products(scores: F64, z: F64) -> F64:

@@ -179,6 +179,7 @@ WRONG: dict[str, Callable[[], Any]] = {
     "the mask has one": lambda: matching_layer(GOOD, GOOD.T),
     "choose from euclidean, entropic": lambda: matching_layer(GOOD, geometry="flat"),
     "temperature is 0": lambda: matching_layer(GOOD, temperature=0),
+    "temperature is array([1., 1.])": lambda: matching_layer(GOOD, temperature=GOOD[0, :2]),
     "capacity is (1, 0.5)": lambda: matching_layer(GOOD, capacity=(1, 0.5)),
     "whole numbers only": lambda: perturbed_loss(GOOD, 0 * GOOD, 0, capacity=1.5),
     "the target has one number": lambda: fenchel_young_loss(GOOD, GOOD.T),
