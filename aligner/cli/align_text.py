@@ -75,6 +75,8 @@ def align_text(
                 if not output.quiet:
                     say(f"{output.path}: finished already, {sum(blocks.counts[:1]):,} pairs")
                 return blocks.counts
+        if blocks is not None and blocks.counts and not output.quiet:
+            say(f"{output.path}: goes on after {blocks.counts[0]:,} pairs")
         _tell_of_tokens(text.normalizers, output)
         for writer, found in zip(text.writers, text.found, strict=True):
             counts = writer.write(text.normalizers, found, text.pairs, text.other, text.languages)

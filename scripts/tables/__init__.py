@@ -58,7 +58,7 @@ def describe_machine() -> str:
     names = [line.split(":")[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")]
     processor = names[0] if names else platform.processor()
     libraries = []
-    for name in ("numpy", "scipy", "numba", "eflomal"):
+    for name in ("numpy", "scipy", "numba", "eflomal", "jax", "POT"):
         try:
             libraries.append(f"{name} {version(name)}")
         except PackageNotFoundError:

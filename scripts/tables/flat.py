@@ -37,7 +37,10 @@ def best_class(i, points, w, cost, columns, values):  # type: ignore[no-untyped-
 
 @table("flat")
 def flat(data: Path = DATA, n: int = 6000, regularization: float = 0.01) -> str:
-    """Single letters of the OCR words by Crammer and Singer's loss: liblinear's objective, and ours, by CPU seconds."""
+    """Single letters of the OCR words by Crammer and Singer's loss: liblinear's objective, and ours, by CPU seconds.
+
+    n: letters, drawn at random.  regularization: λ.
+    """
     from sequences import read_letters
     from sklearn.svm import LinearSVC
 

@@ -1,11 +1,4 @@
-"""The tables of docs/layer.md: an encoder trained by the losses of matching layers and by softmax, and Sinkhorn's pace.
-
-    pip install jax optax POT && python scripts/layer.py --write
-
-The encoder learns the links that aligner finds without labels in 5,000 pairs, from words, their first and last letters,
-and places. The threshold of a row is the one at which its links are most like those that aligner finds in 200 other
-pairs.
-"""
+"""Losses of matching layers beside softmax, and the pace of the layer beside Sinkhorn's."""
 
 from __future__ import annotations
 
@@ -18,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tables import markdown, parser_of, publish, with_interval
 
 import aligner
 from aligner.layers import matching_layer
+from tables import DATA, markdown, table, with_interval
 
 with suppress(ImportError):  # for --help
     import jax
@@ -31,7 +24,6 @@ with suppress(ImportError):  # for --help
 
     from aligner.layers.jax import fenchel_young_loss, perturbed_loss
 
-PAGE = "docs/layer.md"
 PAIRS, APART, LONGEST, BATCH, EPOCHS, BUCKETS, WIDTH = 5_000, 200, 40, 50, 4, 1 << 16, 64
 THRESHOLDS = np.arange(1, 16) / 20
 LOSSES: dict[str, dict[str, Any]] = {
@@ -147,15 +139,16 @@ def paces() -> list[list[str]]:
     return rows
 
 
-def main() -> None:
-    options = parser_of(__doc__).parse_args()
-    kept: dict[str, Any] = {"pages": [PAGE], "write": options.write, "peers": ("jax", "optax", "POT")}
+@table("encoder", "sinkhorn")
+def encoder(data: Path = DATA) -> dict[str, str]:
+    """An encoder trained by the losses of matching layers and by softmax, and the layer's pace beside Sinkhorn's.
+
+    Needs jax, optax and POT. The encoder learns the links that aligner finds without labels in 5,000 pairs, from words,
+    their first and last letters, and places. The threshold of a row is the one at which its links are most like those
+    that aligner finds in 200 other pairs.
+    """
     header = ["temperature", "by", "CPU-ms a matrix", "largest error of a sum"]
     matching_layer(np.eye(2), geometry="entropic").pull_back(np.eye(2))  # compiles
-    publish("sinkhorn", markdown(header, paces(), 2), **kept)
+    pace = markdown(header, paces(), 2)
     header = ["loss", "like the links of aligner, F1 %", "threshold", "AER % [95 %]"]
-    publish("encoder", markdown(header, encoders(options.data / "europarl")), **kept)
-
-
-if __name__ == "__main__":
-    main()
+    return {"encoder": markdown(header, encoders(data / "europarl")), "sinkhorn": pace}
