@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 import numpy as np
 
 from aligner.model.model import Model
-from corpora.bitext import FEWEST_LINES, Text, oddities
+from corpora.bitext import FEWEST_LINES, Bitext, Text, oddities
 from corpora.corpus import TextLine
+from corpora.ragged import F64
 
 FEWEST_WORDS, MOST_WORDS = 50, 1000
 """Fewest words of a side that are judged, and most that are looked up."""
@@ -39,13 +40,20 @@ class Acquaintance:
             self._tell(message)
         if self._seen[:2].min() < FEWEST_WORDS:
             return
-        known, swapped = (np.array([_known(bitext.source, s), _known(bitext.target, t)]) for s, t in (ids, ids[::-1]))
-        if (swapped > known + 0.1).all():  # names, numbers and punctuation are known to both sides: less tells nothing
-            shares = "{:.0%} of the source and {:.0%} of the target words, the other way round {:.0%} and {:.0%}"
-            self._tell(f"the model knows {shares.format(*known, *swapped)} (are the sides swapped?)")
+        known, told = known_words(bitext, ids)
+        if told:
+            self._tell(f"the model {told} (are the sides swapped?)")
         elif known.min() < 0.7:
             what = f"{1 - known.min():.0%} of the {('source', 'target')[known.argmin()]} words are new to the model"
             self._tell(f"{what} (is it of these languages? update it with the text, if so)")
+
+
+def known_words(bitext: Bitext, ids: tuple[Mapping[str, int], Mapping[str, int]]) -> tuple[F64, str]:
+    """The shares (2,) of a text's words, of either side, that have ids; and what says that the sides are swapped."""
+    known, swapped = (np.array([_known(bitext.source, s), _known(bitext.target, t)]) for s, t in (ids, ids[::-1]))
+    shares = "knows {:.0%} of the source and {:.0%} of the target words, the other way round {:.0%} and {:.0%}"
+    # Names, numbers and punctuation are known to both sides: less tells nothing.
+    return known, shares.format(*known, *swapped) if (swapped > known + 0.1).all() else ""
 
 
 def _known(text: Text, ids: Mapping[str, int]) -> float:

@@ -1,5 +1,6 @@
 """learn(): from statistics and labelled pairs to a model with weights of its own."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
@@ -10,6 +11,7 @@ from aligner._version import __version__
 from aligner.errors import SettingError
 from aligner.evaluation.comparison import in_percent
 from aligner.evaluation.counts import error_rate
+from aligner.model.acquaintance import FEWEST_WORDS, known_words
 from aligner.model.calibration import Calibration, judged
 from aligner.model.decoding import decode_edges
 from aligner.model.default import default_model, default_weights, with_links
@@ -90,6 +92,11 @@ def learn(
 
     Raises SettingError for settings that do not fit the labelled pairs or the statistics.
     """
+    words = labelled.bitext
+    told = known_words(words, (statistics.source_ids, statistics.target_ids))[1]
+    if told and min(len(words.source.ids), len(words.target.ids)) >= FEWEST_WORDS:
+        what = "are the sides of gold swapped? `source` and `target` choose languages"
+        warnings.warn(f"the text {told} of the labelled pairs ({what})", stacklevel=3)
     labelled, apart = labelled.divided(settings.apart, settings.seed) if settings.apart else (labelled, None)
     task = pose(statistics, labelled, settings, kinds, hooks)
     learnt = solve_task(task, hooks)

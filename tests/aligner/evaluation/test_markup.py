@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from marked_texts import HTML
-from markup import align, judge, read
+from tables.markup import align, judge, read
 
 from aligner.evaluation.markup import CODES, TagCount, count_tags, figures
 from corpora.inline.carrying import Placed, carry

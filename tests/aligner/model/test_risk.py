@@ -18,6 +18,7 @@ from aligner.errors import AlignerError, SettingError
 from aligner.evaluation.comparison import evaluate
 from aligner.model.calibration import judged
 from aligner.model.default import default_model, with_links
+from aligner.model.file import ModelError, read_model, write_model
 from aligner.model.model import Model
 from aligner.model.risk import WIDER, RiskCurve
 from aligner.training.inputs import LabelledPairs, read_labelled
@@ -139,17 +140,23 @@ def test_links_of_a_risk_are_those_of_more_links_above_a_threshold(measured: Mod
 def test_a_model_keeps_its_risks_until_text_is_added(
     measured: Model, labelled: LabelledPairs, sample: Path, tmp_path: Path
 ) -> None:
-    careful = measured.with_risk(0.04)
-    careful.save(tmp_path / "M")
+    measured.save(tmp_path / "M")
     loaded = aligner.load(tmp_path / "M")
     assert loaded.risk == measured.risk
     assert loaded.info()["risk_pairs"] == 64
     assert [*loaded.info()["risk"]] == ["0.02", "0.05", "0.1"]
-    links = careful.align_bitext(labelled.bitext).links
-    assert loaded.align_bitext(labelled.bitext).links == links
-    shifted = loaded.with_offset(0.5).align_bitext(labelled.bitext).links
-    assert replace(shifted, scores=None) == replace(links, scores=None)
     assert aligner.update_model(loaded, [sample / "test.en", sample / "test.fr"]).risk is None
+    header, arrays = read_model(tmp_path / "M")
+    with (tmp_path / "broken").open("wb") as file:
+        write_model(file, header | {"risk": header["risk"] | {"pairs": 0}}, arrays)
+    with pytest.raises(ModelError, match="risk curve"):
+        aligner.load(tmp_path / "broken")
+    measured.with_risk(0.04).save(tmp_path / "C")
+    careful = aligner.load(tmp_path / "C")
+    links = measured.with_risk(0.04).align_bitext(labelled.bitext).links
+    assert careful.align_bitext(labelled.bitext).links == links
+    shifted = careful.with_offset(0.5).align_bitext(labelled.bitext).links
+    assert replace(shifted, scores=None) == replace(links, scores=None)
 
 
 def test_what_was_measured_holds_for_these_scores_alone(measured: Model) -> None:

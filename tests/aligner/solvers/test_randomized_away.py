@@ -244,6 +244,20 @@ def test_blocks_that_were_not_asked_step_too(make_problem: MakeProblem) -> None:
     assert randomized < 0.75 * block
 
 
+def test_the_gap_falls_linearly_on_matchings(make_problem: MakeProblem) -> None:
+    trace = solve(
+        make_problem(n=30, d=6, largest=7, regularization=0.05),
+        RandomizedAway(Uniform(), 0.1),
+        stop=Stop(1e-11, 1000, audit_growth=1.0),
+    ).trace
+    digits = np.log10([point.gap for point in trace if point.gap > 1e-12])
+    slope, intercept = np.polyfit(np.arange(len(digits)), digits, 1)
+    explained = 1 - np.var(digits - slope * np.arange(len(digits)) - intercept) / np.var(digits)
+    assert trace[-1].relative_gap <= 1e-11
+    assert slope < 0
+    assert explained > 0.9
+
+
 def test_settings_that_cannot_work() -> None:
     for sample in (0.0, -0.1, 1.1, float("nan")):
         with pytest.raises(SettingError, match="sample must be a share"):

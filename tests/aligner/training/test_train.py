@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from math import inf, nan
@@ -244,6 +245,17 @@ def test_languages_that_differ(write_corpus: WriteCorpus) -> None:
     with pytest.raises(CorpusError, match="source language is de, the corpus has en") as error:
         aligner.train(corpus, gold=crossed)
     assert error.value.path == str(crossed)
+
+
+def test_gold_whose_sides_are_swapped(sample: Path, tmp_path: Path) -> None:
+    for side, other in (("en", "fr"), ("fr", "en")):
+        (tmp_path / f"gold.{side}").write_bytes((sample / f"test.{other}").read_bytes())
+    turned = re.sub(r"(\d+)([-?])(\d+)", r"\3\2\1", (sample / "test.wa").read_text())
+    (tmp_path / "gold.wa").write_text(turned)
+    with pytest.warns(
+        UserWarning, match=r"of the target words, the other way round .* \(are the sides of gold swapped"
+    ):
+        aligner.train(str(sample / "train"), str(tmp_path / "gold"))
 
 
 def test_no_labels(write_corpus: WriteCorpus) -> None:
