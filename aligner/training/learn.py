@@ -93,10 +93,11 @@ def learn(
     Raises SettingError for settings that do not fit the labelled pairs or the statistics.
     """
     words = labelled.bitext
-    told = known_words(words, (statistics.source_ids, statistics.target_ids))[1]
-    if told and min(len(words.source.ids), len(words.target.ids)) >= FEWEST_WORDS:
-        what = "are the sides of gold swapped? `source` and `target` choose languages"
-        warnings.warn(f"the text {told} of the labelled pairs ({what})", stacklevel=3)
+    if min(len(words.source.ids), len(words.target.ids)) >= FEWEST_WORDS:
+        told = known_words(words, (statistics.source_ids, statistics.target_ids))[1]
+        if told:
+            what = "are the sides of gold swapped? `source` and `target` choose languages"
+            warnings.warn(f"the text {told} of the labelled pairs ({what})", stacklevel=3)
     labelled, apart = labelled.divided(settings.apart, settings.seed) if settings.apart else (labelled, None)
     task = pose(statistics, labelled, settings, kinds, hooks)
     learnt = solve_task(task, hooks)
