@@ -68,7 +68,8 @@ def solve(
     def ended(status: Status, *why: str) -> Result:
         w, notes = (judged[-1].best.w, judged[-1].last.notes) if judged else (np.zeros(problem.n_features), ())
         trace, point = Trace(one.point for one in judged), solver.dual_point(problem, state)
-        return Result(w.copy(), status, trace, signature, (*problem.notes, *notes, *why), point, state)
+        told = *problem.notes, *notes, *why
+        return Result(w.copy(), status, trace, signature, told, point, state, Origin(solver, problem))
 
     display = ExitStack()
     try:
@@ -173,7 +174,7 @@ def _take_up(problem: Any, solver: Any, start: Any) -> Any:
     from aligner.solvers.checking import differ_in_strength  # which loads numba
 
     state, own = start.state if isinstance(start, Result) else start, Origin(solver, problem)
-    old = getattr(state, "origin", own)  # other packages' states have none
+    old = getattr(state, "origin", getattr(start, "origin", None)) or own  # other packages' states have none
     other = old.regularization != own.regularization
     fits = (old.signature, old.sizes) == (own.signature, own.sizes) and (hasattr(solver, "resume") or not other)
     seen = old.problem is None or old.problem is problem

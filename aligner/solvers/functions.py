@@ -152,7 +152,7 @@ def from_kernel(
 
     corner: (i, arrays, w, psi) -> L_i(z) of z = argmax_z L_i(z) − w·ψ_i(z); fills psi (d,), which is 0 before the call,
     with ψ_i(z). A function, or one that `numba.njit` has made; of a file, so that it is compiled only once.
-    arrays: a NamedTuple of what it needs.  n_blocks: n; by default the length of the first array.
+    arrays: a NamedTuple of what it needs.  n_blocks: n; by default the length of the arrays.
     most_entries: ψ is sparse, of at most so many entries, and corner is (i, arrays, w, cost, columns, values) ->
     (L_i(z), m) of z = argmax_z cost · L_i(z) − w·ψ_i(z); fills columns[:m] and values[:m] with the entries of ψ_i(z),
     which may repeat a column. Steps of `Block` take time and memory in proportion to the entries.
@@ -165,6 +165,8 @@ def from_kernel(
         if isinstance(value, list | dict | set | str):
             raise OracleError(f"{name} is a {type(value).__name__} (an array, a number or a tuple of these)")
     rows = [len(value) for value in arrays if np.ndim(value)]
+    if n_blocks is None and len({*rows}) > 1:
+        raise OracleError(f"the arrays have {', '.join(map(str, rows))} rows (say which number is n_blocks)")
     n = (rows or [0])[0] if n_blocks is None else n_blocks
     if n > max(rows, default=n):  # kernels do not check where they read
         raise OracleError(f"n_blocks is {n}, and the longest array has {max(rows)} rows")

@@ -184,6 +184,7 @@ class Result:
     the training edges  (see `solvers.kernel`).
     dual_point: the solver's last, if it keeps one; if the solver averages, it is not the average.
     state: the solver's own. ``solve(problem, solver, start=result)`` goes on from a copy of it.
+    origin: the solver, problem and λ that this state is of.
     """
 
     w: F64
@@ -193,6 +194,7 @@ class Result:
     notes: tuple[str, ...] = ()
     dual_point: DualPoint | None = None
     state: Any = None
+    origin: Origin | None = None
 
     @property
     def primal(self) -> float:

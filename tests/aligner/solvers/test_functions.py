@@ -8,6 +8,7 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +21,8 @@ from scipy.sparse import csr_array
 from aligner import solvers
 from aligner.errors import AlignerError
 from aligner.solvers import Average, Block, ByGap, Pairwise, Result, Status, Suffix, Uniform
+from aligner.solvers.gap import ask_all, dual_value, primal_value
+from aligner.solvers.records import Audit
 
 rng = np.random.default_rng(0)
 Y = rng.integers(3, size=60)
@@ -267,6 +270,7 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "a kernel beyond the columns": (
         lambda: from_kernel(sparse_kernel, n_features=9, most_entries=8), "a column that does not exist",
     ),
+    "arrays of two lengths": (lambda: from_kernel(arrays=Arrays(X, Y[:-1])), "60, 59 rows .say which"),
     "no entries": (lambda: from_kernel(sparse_kernel, most_entries=-1), "most_entries is -1"),
     "a kernel of nan": (lambda: from_kernel(lambda i, arrays, w, psi: np.nan), "not finite"),
     "unknown solver": (lambda: solvers.solve(from_oracle(), "newtonian"), "unknown solver 'newtonian' .choose"),
@@ -303,6 +307,44 @@ def test_wrong_uses_have_one_line(name: str) -> None:
     with pytest.raises(AlignerError, match=message) as error:
         act()
     assert "\n" not in str(error.value)
+
+
+@dataclass(frozen=True)
+class FixedStep:
+    """A solver of somebody else: its states have no origin, and it cannot go on at another λ."""
+
+    signature = "fixed-step"
+
+    def init(self, problem: Any, rng: np.random.Generator) -> dict[str, Any]:
+        return {"w": np.zeros(problem.n_features), "loss": 0.0, "steps": 0}
+
+    def sweep(self, problem: Any, state: dict[str, Any]) -> int:
+        answers, step = ask_all(problem, state["w"]), 2 / (state["steps"] + 2)
+        state["w"] = (1 - step) * state["w"] + step * answers.corner_w
+        state["loss"] = (1 - step) * state["loss"] + step * answers.corner_loss
+        state["steps"] += 1
+        return int(problem.n_blocks)
+
+    def audit(self, problem: Any, state: dict[str, Any]) -> Audit:
+        w, answers = state["w"], ask_all(problem, state["w"])
+        return Audit(w, primal_value(problem, w, answers), dual_value(problem, w, state["loss"]))
+
+    def dual_point(self, problem: Any, state: dict[str, Any]) -> None:
+        return None
+
+
+def test_a_state_of_somebody_elses_solver_goes_on_where_it_fits() -> None:
+    problem, mine = from_oracle(), FixedStep()
+    first = solvers.solve(problem, mine, gap=0.0, passes=3)
+    for start in (first, pickle.loads(pickle.dumps(first))):
+        more = solvers.solve(problem, mine, gap=0.0, passes=3, start=start)
+        np.testing.assert_array_equal(more.w, solvers.solve(problem, mine, gap=0.0, passes=6).w)
+    others: list[tuple[Any, Any]] = [
+        (problem.at(0.09), mine), (from_oracle(weights=np.full(60, 2.0)), mine), (problem, "bcfw"),
+    ]  # fmt: skip
+    for other, solver in others:
+        with pytest.raises(AlignerError, match="only the same data fit, another λ if the solver has resume"):
+            solvers.solve(other, solver, start=first)
 
 
 def test_nobody_writes_into_weights() -> None:
