@@ -339,10 +339,8 @@ def test_a_state_of_somebody_elses_solver_goes_on_where_it_fits() -> None:
     for start in (first, pickle.loads(pickle.dumps(first))):
         more = solvers.solve(problem, mine, gap=0.0, passes=3, start=start)
         np.testing.assert_array_equal(more.w, solvers.solve(problem, mine, gap=0.0, passes=6).w)
-    others: list[tuple[Any, Any]] = [
-        (problem.at(0.09), mine), (from_oracle(weights=np.full(60, 2.0)), mine), (problem, "bcfw"),
-    ]  # fmt: skip
-    for other, solver in others:
+    heavier: Any = from_oracle(weights=np.full(60, 2.0))
+    for other, solver in ((problem.at(0.09), mine), (heavier, mine), (problem, "bcfw")):
         with pytest.raises(AlignerError, match="only the same data fit, another λ if the solver has resume"):
             solvers.solve(other, solver, start=first)
 
