@@ -7,9 +7,8 @@ import numpy as np
 from aligner.problem import BlockDefaults, BlockProblem, Corners, OfProblem
 from aligner.solvers.averages import Average, OwnAverage, Suffix
 from aligner.solvers.block import Block, BlockState
-from aligner.solvers.gap import Answers, ask_all, audit_at, clip
+from aligner.solvers.gap import Answers, ask_all, audit_at
 from aligner.solvers.orders import Cyclic
-from aligner.solvers.points import mean_of
 from aligner.solvers.records import Audit, DualPoint, Origin
 from aligner.solvers.steps import BlockStep, Forward
 from corpora.ragged import F64, I64
@@ -96,10 +95,7 @@ class FrankWolfe:
 
     def audit(self, problem: BlockProblem, state: BatchState) -> Audit:
         """Audit the iterate, and keep the answers for the next step; or audit the average."""
-        point = state.block.point
-        averaged = self.average is not Average.NONE and point.steps[0] > 0
-        v, loss = mean_of(point) if averaged else (point.v, float(point.loss[0]))
-        w = clip(v, problem.n_nonpositive)
+        averaged, w, loss = self._block.answer(problem, state.block)
         answers = ask_all(problem, w)
         if not averaged:
             state.answers = answers

@@ -254,10 +254,15 @@ class Block:
         state.gaps.last[:] = np.maximum(answers.hinges / len(values) - values, 0.0)
         state.sweeps = 0
 
+    def answer(self, problem: BlockProblem, state: BlockState) -> tuple[bool, F64, float]:
+        """Whether the solver averages and has stepped; w and ℓ of the average then, else of the iterate."""
+        point = state.point
+        averaged = self.average is not Average.NONE and bool(point.steps[0] > 0)
+        v, loss = mean_of(point) if averaged else (point.v, float(point.loss[0]))
+        return averaged, clip(v, problem.n_nonpositive), loss
+
     def audit(self, problem: BlockProblem, state: BlockState) -> Audit:
-        averaged = self.average is not Average.NONE and state.point.steps[0] > 0
-        v, loss = mean_of(state.point) if averaged else (state.point.v, float(state.point.loss[0]))
-        w = clip(v, problem.n_nonpositive)
+        averaged, w, loss = self.answer(problem, state)
         answers = ask_all(problem, w)
         used = not averaged and self._is_stale(state)
         if used:

@@ -73,7 +73,9 @@ def test_the_threshold_is_the_loosest_that_keeps_the_risk(pairs: int, seed: int,
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("risk", "labels", "hardness"), [(0.02, 100, 0.7), (0.05, 25, 2.0), (0.1, 50, 0.7)])
+@pytest.mark.parametrize("risk", [0.02, 0.05, 0.1])
+@pytest.mark.parametrize("labels", [25, 50, 100])
+@pytest.mark.parametrize("hardness", [0.7, 2.0])
 def test_the_risk_of_further_pairs_is_at_most_what_was_asked(risk: float, labels: int, hardness: float) -> None:
     """Mean over calibrations, those that are refused among them, within three standard errors."""
     rng = np.random.default_rng([labels, round(100 * risk), round(10 * hardness)])
