@@ -28,7 +28,7 @@ RELATIVES = (
 
 DASHES = {
     "average none": ":", "average uniform": (0, (1, 3)), "average suffix": "-.", "step decreasing": "--",
-    "step blended": "--",
+    "step blended": "--", "restarts": "--", "entropic": ":",
 }  # fmt: skip
 
 
@@ -55,7 +55,7 @@ FIGURES: dict[str, list[list[Panel]]] = {
         [Panel("matchings", which, RELATIVES, "relative_gap", "seconds") for which in range(3)],
     ],
 }
-SOLVERS = [*dict.fromkeys(line.partition(", ")[0] for line in (*PAPER, *STEPS, *RELATIVES))]
+SOLVERS = [*dict.fromkeys(line.partition(", ")[0] for line in (*PAPER, *STEPS, *RELATIVES)), "extragradient"]
 """Each has a colour, by its place."""
 VALUES = {
     "above": "primal suboptimality", "measured": "error on held-out data", "relative_gap": "certified gap, relative",

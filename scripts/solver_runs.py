@@ -217,22 +217,24 @@ def advice(races: Races) -> str:
     return markdown(header, rows, words=len(header))
 
 
-def compared(races: Races, problem: str) -> str:
-    """All lines on one problem at the middle λ: passes and seconds to gaps, the last gap, memory."""
-    own = sorted_races({key: race for key, race in races.items() if key[0] == problem})
-    race = own[len(own) // 2]
-    rows = []
-    for line, runs in race.lines.items():
-        cells = []
-        for gap in GAPS:
-            passes, seconds = (race.reached(line, gap, axis) for axis in ("effective", "seconds"))
-            cells.append("–" if passes == inf else f"{passes:.3g} / {seconds:.2g}")
-        last, error = (runs[0].column(name)[-1] for name in ("relative_gap", "measured"))
-        rows.append([line, *cells, f"{last:.0e}", f"{error:.3f}", f"{runs[0].memory / 2**20:.1f}"])
-    header = [problem, *(f"gap {gap:g}" for gap in GAPS), "last gap", "error", "MiB"]
-    first = race.runs[0]
-    what = f"{first.about}; λ {first.regularization:g}; optimum certified to {race.certified:.0e}."
-    return f"{markdown(header, rows)}\n\n{what[0].upper()}{what[1:]}"
+def compared(races: Races) -> str:
+    """All lines on each problem at its middle λ: passes and seconds to gaps, the last gap, memory."""
+    rows, about = [], []
+    for problem in dict.fromkeys(name for name, _ in races):
+        own = sorted_races({key: race for key, race in races.items() if key[0] == problem})
+        race = own[len(own) // 2]
+        for line, runs in race.lines.items():
+            cells = []
+            for gap in GAPS:
+                passes, seconds = (race.reached(line, gap, axis) for axis in ("effective", "seconds"))
+                cells.append("–" if passes == inf else f"{passes:.3g} / {seconds:.2g}")
+            last, error = (runs[0].column(name)[-1] for name in ("relative_gap", "measured"))
+            rows.append([problem, line, *cells, f"{last:.0e}", f"{error:.3f}", f"{runs[0].memory / 2**20:.1f}"])
+        first = race.runs[0]
+        what = f"{first.about}; λ {first.regularization:g}; optimum certified to {race.certified:.0e}."
+        about.append(f"{what[0].upper()}{what[1:]}")
+    header = ["problem", "solver", *(f"gap {gap:g}" for gap in GAPS), "last gap", "error", "MiB"]
+    return f"{markdown(header, rows, words=2)}\n\n{' '.join(about)}"
 
 
 def rates(race: Race, gaps: tuple[float, ...] = (0.3, 0.1, 0.03, 0.01)) -> str:

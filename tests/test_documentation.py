@@ -193,12 +193,14 @@ def test_nothing_refers_to_what_is_not_here() -> None:
 
 
 def test_every_table_is_written_by_a_script() -> None:
-    """By a command of `measure.py`, `reproduce.sh` or `train_links.py`; each table that these make has one place."""
+    """By a command of `measure.py`, `reproduce.sh` or `train_links.py`; each has one place, and files."""
     text = "".join(page.read_text("utf-8") for page in PAGES)
-    places = re.findall(r"<!-- table: ([\w-]+) -->\n", text)
+    places = re.findall(r"<!-- table: ([\w-]+)(?:, rows: .*)? -->\n", text)
     assert len(places) == text.count("<!-- end of table -->")
     made = [name for names, _ in TABLES.values() for name in names]
     assert sorted(places) == sorted([*made, "accuracy", "combine", "links"])
+    files = {re.sub(r"(-\d)?\.csv$", "", path.name) for path in tables.RESULTS.iterdir()}
+    assert files == {*places} - {"few-pairs", "letters-gap"}  # which are sentences
 
 
 def test_a_table_goes_between_its_markers(tmp_path: Path) -> None:
@@ -209,12 +211,31 @@ def test_a_table_goes_between_its_markers(tmp_path: Path) -> None:
     assert tables.put_table(page, "one", content)
     assert page.read_text("utf-8") == around.format(content + "\n")
     assert not tables.put_table(page, "three", content)
+    page.write_text(page.read_text("utf-8").replace("two -->", "two, rows: gap$|^.. ?b -->"), "utf-8")
+    rows = tables.markdown(["solver", "gap"], [["a", 1], ["b", 2]])
+    assert tables.put_table(page, "two", f"{rows}\n\nnote")
+    assert page.read_text("utf-8").endswith(
+        "rows: gap$|^.. ?b -->\n| solver | gap |\n| --- | ---: |\n| b | 2 |\n\nnote\n<!-- end of table -->\nafter\n"
+    )
 
 
-def test_the_version_of_the_pages_is_that_of_the_package() -> None:
+def test_rows_of_pages_are_in_the_files_behind_them() -> None:
     for page in PAGES:
-        for version in re.findall(r"<sub>`[^`]*`: aligner ([^,]*),", page.read_text("utf-8")):
-            assert version == aligner.__version__, f"{page.name}: measure its tables again"
+        for name, body in re.findall(
+            r"<!-- table: ([\w-]+).*-->\n([^<]*(?:<(?!!--)[^<]*)*)<!--", page.read_text("utf-8")
+        ):
+            for number, [head, *rows] in enumerate(tables.cells_of(body), 1):
+                file = tables.results(name if number == 1 else f"{name}-{number}")
+                assert [*file[0]] == head, name
+                assert all(row in [[*known.values()] for known in file] for row in rows), name
+
+
+def test_the_version_of_results_is_that_of_the_package() -> None:
+    for file in tables.RESULTS.iterdir():
+        about = file.read_text("utf-8").splitlines()[0]
+        assert re.search(r"^# (?:python|bash) scripts/.*: aligner ([^,]*), \d{4}-", about)[1] == aligner.__version__, (
+            file
+        )
 
 
 @pytest.mark.slow
@@ -261,22 +282,10 @@ SAME = {
 SYSTEMS = {"no labels", "--unsupervised", "eflomal", "fast_align"}
 
 
-def generated(page: Path) -> dict[str, list[dict[str, str]]]:
-    """The rows of each generated table of a page, by the heads of its columns, of which the first is the data set."""
-    found = {}
-    for name, body in re.findall(r"<!-- table: ([\w-]+) -->\n(.*?)<!-- end", page.read_text("utf-8"), re.DOTALL):
-        first = re.search(r"(?:^\|.*\n)+", body, re.MULTILINE)  # some have more than one
-        lines = [re.split(r"(?<!\\)\|", line)[1:-1] for line in first[0].splitlines()] if first else []
-        head, *rows = [[cell.strip().replace("`", "") for cell in line] for line in lines] or [[]]
-        found[name] = [dict(zip(head, row, strict=True)) | {"first": row[0]} for row in rows[1:]]
-    return found
-
-
 def labelled_figures(row: dict[str, str]) -> dict[tuple[str, str, str], float]:
     """The AER of a row by data set, pairs of text and system, under one name each."""
-    data, _, pairs = (
-        re.sub(" pairs$", "", row["first"]).partition(", ") if " pairs" in row["first"] else (row["first"], "", "")
-    )
+    first = next(iter(row.values()))
+    data, _, pairs = re.sub(" pairs$", "", first).partition(", ") if " pairs" in first else (first, "", "")
     for head in ("pairs", "pairs of text", "pairs of the corpus", "sentences"):
         pairs = row.get(head, "") if pairs in ("", "its own") else pairs
     if "AER of gold-dev" in row:
@@ -301,11 +310,12 @@ def test_one_label_has_one_figure() -> None:
     seen: dict[tuple[str, ...], tuple[float, str]] = {}
     counted = dict.fromkeys(MEASURED, 0)
     for page in PAGES:
-        for name, rows in generated(page).items():
-            told = page.read_text("utf-8").partition(f"<!-- table: {name} -->")[0]
-            for label, value in [pair for row in rows for pair in labelled_figures(row).items()]:
-                if name in ("cost", "growth"):  # README is below; growth has no errors
-                    continue
+        text = page.read_text("utf-8")
+        for name in re.findall(r"<!-- table: ([\w-]+)", text):
+            if name in ("cost", "growth", "few-pairs", "letters-gap"):  # README is below; growth has no errors
+                continue
+            told = text.partition(f"<!-- table: {name}")[0]
+            for label, value in [pair for row in tables.results(name) for pair in labelled_figures(row).items()]:
                 assert name in MEASURED, f"{page.name}, {name}: {label}: of which weights and text?"
                 assert MEASURED[name] in told, f"{page.name} does not say above {name}: {MEASURED[name]}"
                 counted[name] += 1
@@ -317,17 +327,12 @@ def test_one_label_has_one_figure() -> None:
 
 def test_figures_of_readme_are_those_of_the_tables_behind_them() -> None:
     readme = PAGES[0].read_text("utf-8")
-    [aer, *_] = generated(PAGES[0])["cost"]
-    commands = {
-        row["process"]: row
-        for row in generated(ROOT / "docs" / "speed.md")["commands"]
-        if row["pairs"] in next(iter(aer))
-    }
+    [aer, *_] = tables.results("cost")
+    commands = {row["process"]: row for row in tables.results("commands") if row["pairs"] in next(iter(aer))}
     for system, cell in list(aer.items())[1:-1]:
         process = "aligner align SRC TGT" if system == "aligner" else system
         assert commands[process]["AER of gold-dev"] == cell, system
     [few] = re.findall(r"<!-- table: few-pairs -->\n(.*?)<!-- end", readme, re.DOTALL)
-    curve = generated(ROOT / "docs" / "accuracy.md")["learning-curve"]
-    [row] = [row for row in curve if row["language"] in few and f"{row['pairs']} {row['language']} pairs" in few]
+    [row] = [row for row in tables.results("learning-curve") if f"{row['pairs']} {row['language']} pairs" in few]
     told = re.findall(r"\d+\.\d", few)
     assert told == [row[head].split()[0] for head in ("no labels", "eflomal", "50 labels")]

@@ -1,14 +1,17 @@
-"""Tables of README.md and docs/: what scripts measure is written between markers there, with version, date and machine.
+"""What scripts measure: files of docs/results/, with command, version, date and machine, and tables of pages.
 
-A page has a place for each table, found by its name:
+A page has a place for each table, found by its name, and may show only those rows where a pattern is found:
 
     <!-- table: NAME -->
+    <!-- end of table -->
+    <!-- table: NAME, rows: PATTERN -->
     <!-- end of table -->
 
 The modules of this package have a function for each command of ``scripts/measure.py``.
 """
 
 import argparse
+import csv
 import datetime
 import os
 import platform
@@ -22,6 +25,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent.parent
 DATA = Path(os.environ.get("ALIGNER_DATA", ROOT.parent / "shared" / "data"))
 IMAGES = ROOT / "docs" / "images"
+RESULTS = ROOT / "docs" / "results"
 
 TABLES: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {}
 """Command -> the tables that it makes, and the function that makes them."""
@@ -81,24 +85,80 @@ def with_interval(figure: float, low: float, high: float) -> str:
     return f"{figure:.1f} [{low:.1f}, {high:.1f}]"
 
 
+def cells_of(content: str) -> list[list[list[str]]]:
+    """The rows of each table in a text of Markdown, the first its head, as plain text."""
+    found = []
+    for block in re.findall(r"(?:^\|.*\n?)+", content, re.MULTILINE):
+        lines = [re.split(r"(?<!\\)\|", line)[1:-1] for line in block.splitlines()]
+        plain = [[cell.replace("`", "").replace("<br>", "; ").strip() for cell in line] for line in lines]
+        found.append([plain[0], *plain[2:]])
+    return found
+
+
+def put_results(name: str, content: str, about: str) -> list[Path]:
+    """Write each table of a text into a file.  about: its first line, a comment."""
+    paths = []
+    for number, rows in enumerate(cells_of(content), 1):
+        paths.append(RESULTS / (f"{name}.csv" if number == 1 else f"{name}-{number}.csv"))
+        with paths[-1].open("w", encoding="utf-8", newline="") as file:
+            file.write(f"# {about}\n")
+            csv.writer(file, lineterminator="\n").writerows(rows)
+    return paths
+
+
+def results(name: str) -> list[dict[str, str]]:
+    """The rows of a file of results, by the heads of its columns."""
+    with (RESULTS / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+        next(file)
+        return [*csv.DictReader(file)]
+
+
 def put_table(page: Path, name: str, content: str) -> bool:
     """Write content between the markers of this name; False where the page does not have them."""
     text = page.read_text("utf-8")
-    place = re.compile(rf"(<!-- table: {re.escape(name)} -->\n).*?(<!-- end of table -->)", re.DOTALL)
-    text, found = place.subn(lambda markers: f"{markers[1]}{content}\n{markers[2]}", text)
+    place = re.compile(rf"(<!-- table: {re.escape(name)}(?:, rows: (.*?))? -->\n).*?(<!-- end of table -->)", re.DOTALL)
+
+    def shown(markers: re.Match[str]) -> str:
+        kept = content
+        if pattern := markers[2]:
+            kept = re.sub(
+                r"(?:^\|.*\n){3,}",
+                lambda found: "".join(rows_with(pattern, found[0])),
+                f"{content}\n",
+                flags=re.MULTILINE,
+            )
+        return f"{markers[1]}{kept.strip()}\n{markers[3]}"
+
+    text, found = place.subn(shown, text)
     if found:
         page.write_text(text, "utf-8")
     return found > 0
 
 
+def rows_with(pattern: str, table: str) -> list[str]:
+    """The lines of a table where a pattern is found, below its head; none where it is found in none."""
+    head, rule, *rows = table.splitlines(keepends=True)
+    kept = [row for row in rows if re.search(pattern, row)]
+    return [head, rule, *kept] if kept else []
+
+
 def publish(name: str, content: str, *, write: bool) -> None:
-    """Print a table, and write it into its page, with what it was measured by and on; a sentence has no such line."""
+    """Print a table, and write it into its file and its page; a sentence has no file."""
     arguments = [re.sub(r"(^|=)/.*/", r"\1", word) for word in sys.argv[1:]]  # files elsewhere go by their names
     script = Path(sys.argv[0]).name
     command = " ".join(["python" if script.endswith(".py") else "bash", f"scripts/{script}", *arguments])
     print(f"\n{content}\n", flush=True)
     if write:
-        note = f"\n\n<sub>`{command}`: {describe_machine()}</sub>" if content.startswith("|") else ""
-        pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
-        written = [page.name for page in pages if put_table(page, name, content + note)]
+        made = put_results(name, content, f"{command}: {describe_machine()}")
+        written = put_pages(name, content, made, f"{datetime.datetime.now(datetime.UTC).date()}")
         print(f"written to {', '.join(written)}", flush=True)
+
+
+def put_pages(name: str, content: str, files: Sequence[Path], date: str) -> list[str]:
+    """Write a table into its page, below it links to its files; returns what was written."""
+    written = [file.name for file in files]
+    for page in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")):
+        links = [f"[{file.name}]({file.relative_to(page.parent).as_posix()})" for file in files]
+        note = f"\n\n<sub>{', '.join(links)}, {date}</sub>" if links else ""
+        written += [page.name] * put_table(page, name, content + note)
+    return written

@@ -57,13 +57,13 @@ def markup(data: Path = DATA, most: int = 100_000) -> dict[str, str]:
         }
         for way, placed in ways.items():
             of_all = judge(examples, placed)["all"]
-            rows.append(["" if len(rows) % len(ways) else name, way, *in_percent(of_all, "`" in way)])
+            rows.append([name, way, *in_percent(of_all, "`" in way)])
             print(*rows[-1], flush=True)
         for kind, of in judge(examples, ways["`project`"]).items():
             by_kind.setdefault(kind, [""] * len(LANGUAGES))[place] = f"{100 * of.exact:.0f} of {of.tags}"
-    header = ["", "", "exact, %", "word F1, %", "sure, %", "exact of these, %"]
+    header = ["language", "places by", "exact, %", "word F1, %", "sure, %", "exact of these, %"]
     kinds = [[f"`{kind}`", *cells] for kind, cells in by_kind.items() if kind != "all"][:KINDS]
-    return {"markup": markdown(header, rows, 2), "markup-kinds": markdown(["", *LANGUAGES.values()], kinds)}
+    return {"markup": markdown(header, rows, 2), "markup-kinds": markdown(["element", *LANGUAGES.values()], kinds)}
 
 
 def read(data: Path, language: str) -> Iterator[Example]:

@@ -80,7 +80,7 @@ def priors(data: Path = DATA, priors: tuple[str, ...] = (), folder: Path | None 
         rows.append([name, *(cell for settings in ways for cell in measure(aligner.align, settings=settings))])
         print(rows[-1])
     rows.append(["the model itself, `-m`", *measure(model.align_many), "", ""])
-    return markdown(["begins with", "AER", "CPU s", "AER, `--unsupervised`", "CPU s"], rows)
+    return markdown(["begins with", "AER", "CPU s", "AER, `--unsupervised`", "its CPU s"], rows)
 
 
 @table("dictionary")

@@ -18,8 +18,7 @@ from solver_problems import Field, fields, generated
 from solver_runs import Limits, advice, compared, race, rates, read_races, sorted_races
 
 from aligner.errors import SettingError
-from aligner.losses.hinge import MatchingProblem
-from aligner.solvers import Block, Stop, from_oracle, make_solver, solve
+from aligner.solvers import Block, from_oracle, solve
 from tables import DATA, IMAGES, ROOT, markdown, table
 
 GAPS = 0.1, 0.01, 0.0001
@@ -31,13 +30,12 @@ FEATURES = "dice", "position", "position_root", "position_square", "hamming"
 RUNS = Path(tempfile.gettempdir()) / "solver-runs.jsonl"
 
 
-@table("solvers", "advice", "rates", "extragradient")
+@table("solvers", "advice", "rates")
 def solvers(
     data: Path = DATA,
     size: int = 5000,
     limits: tuple[float, ...] = (3.0, 0.7, 30.0, 8.0),
     seeds: int = 3,
-    iterations: int = 200,
     runs: Path = RUNS,
     draw: bool = False,
     quick: bool = False,
@@ -47,14 +45,14 @@ def solvers(
 
     Letters of OCR words, chunks of CoNLL-2000 sentences, and Hansards pairs labelled by the default model, each at λ
     0.01, 0.001 and 1/n; about an hour of one core. The runs go to a file, one a line of JSON, of which all figures and
-    tables are made but one small one. Figures need `pip install '.[plot]'`.
+    tables are made. Figures need `pip install '.[plot]'`.
     size: pairs of the Hansards.  limits: seconds of the processor of the first run of a solver, of those with other
     seeds, of the first run of bcfw and its averages, and of the run that finds the optimum.  seeds: of the lines of
-    Fig. 1.  iterations: of extragradient, on a tenth of the pairs.  runs: file to write.  draw: only from the runs that
-    are there.  quick: a rehearsal on small problems, without corpora.
+    Fig. 1.  runs: file to write.  draw: only from the runs that are there.  quick: a rehearsal on small problems,
+    without corpora.
     """
     if quick:
-        size, seeds, iterations, limits = 40, 2, 20, (0.03, 0.03, 0.03, 0.1)
+        size, seeds, limits = 40, 2, (0.03, 0.03, 0.03, 0.1)
     contents = {}
     if not draw:
         with runs.open("w", encoding="utf-8") as file:
@@ -63,12 +61,8 @@ def solvers(
                     file.write(json.dumps(asdict(run)) + "\n")
                     file.flush()
     races = read_races(runs)
-    names = dict.fromkeys(name for name, _ in races)
     contents |= {"advice": advice(races), "rates": rates(sorted_races(races)[0])}
-    contents["solvers"] = "\n\n".join(compared(races, name) for name in names)
-    if not draw:
-        tenth = field.at(0.001).take(np.arange(size // 10))
-        contents["extragradient"] = extragradient(tenth, iterations)
+    contents["solvers"] = compared(races)
     if find_spec("matplotlib") is not None:
         for name in figures.FIGURES:
             figures.draw(name, races, (IMAGES if write else runs.parent) / f"solvers-{name}.png")
@@ -84,25 +78,6 @@ def measure(field: Field, limits: tuple[float, ...], seeds: int, quick: bool) ->
         of_line = Limits(300, *limits, number == len(values) // 2)
         yield from race(field, regularization, lambda line: seeds if line in figures.PAPER else 1, of_line)
         print(f"{field.name}, λ {regularization:.2g}: {time.process_time() - start:.0f} CPU seconds", flush=True)
-
-
-def extragradient(problem: MatchingProblem, iterations: int) -> str:
-    """Curves within ‖w‖ <= ‖w*‖, where the least hinge is that of w*."""
-    best = solve(problem, make_solver("bcfw-pairwise"), stop=Stop(gap=1e-6, passes=10_000, seconds=10.0))
-    radius = float(np.linalg.norm(best.w))
-    hinge = best.primal - problem.regularization / 2 * radius**2
-    rows = []
-    for projection in ("euclidean", "entropic"):
-        for form, restarts in (("memory-efficient", False), ("with restarts", True)):
-            solver = make_solver("extragradient", projection=projection, radius=radius, restarts=restarts)
-            start = time.process_time()
-            result = solve(problem, solver, stop=Stop(gap=1e-3, passes=iterations, audit_growth=1.7))
-            spent, point = time.process_time() - start, result.trace[-1]
-            bound = "" if point.bound is None else f"{point.bound / hinge:.1e}"
-            figures = f"{(result.primal - hinge) / hinge:.1e}", f"{point.gap / hinge:.1e}", bound, f"{spent:.0f}"
-            rows.append([f"{projection}, {form}", f"{point.passes:g}", *figures])
-    header = [f"{problem.n_blocks:,} pairs", "iterations", "upper value above", "gap", "bound of theory", "CPU s"]
-    return markdown(header, rows)
 
 
 def digits(strength: float) -> Any:

@@ -16,7 +16,7 @@ from corpora.links import Links
 from corpora.normalize import Normalizer
 from corpora.readers import open_corpus
 from features.cooccurrence import count_cooccurrences
-from tables import DATA, IMAGES, markdown, table, with_interval
+from tables import DATA, markdown, table, with_interval
 
 COUNTS = "bias,association,position,orthography,competition,neighbours"
 SIZES = 10_000, 100_000
@@ -152,10 +152,8 @@ def grown(text: Text, folder: Path, fast_align: Path | None) -> dict[str, Run]:
 
 
 @table("growth")
-def growth(
-    data: Path = DATA, sizes: tuple[int, ...] = TO_GROW, fast_align: Path | None = None, write: bool = False
-) -> str:
-    """CPU time a pair and memory by the pairs of text, as a table and a picture; up to 5,000,000 an hour and a half.
+def growth(data: Path = DATA, sizes: tuple[int, ...] = TO_GROW, fast_align: Path | None = None) -> str:
+    """CPU time a pair and memory by the pairs of text; up to 5,000,000 an hour and a half.
 
     The text is the Hansards. Beyond their 674,324 pairs they come again, with a new form of each word that is there
     once or twice, so that the vocabulary grows as that of new text does. eflomal and fast_align align both directions;
@@ -179,30 +177,9 @@ def growth(
     def cell(run: Run | None, size: int) -> str:
         return "" if run is None else f"{1000 * run.cpu / size:.3g} ms, {run.peak:.2f} GiB"
 
-    if write:
-        draw(found, names)
     header = ["pairs", *(name if name in MOST else f"`{name}`" for name in names)]
     rows = [[f"{size:,}", *(cell(runs.get(name), size) for name in names)] for size, runs in found.items()]
     return markdown(header, rows, words=0)
-
-
-def draw(found: dict[int, dict[str, Run]], names: Sequence[str]) -> None:
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
-    for name in names:
-        runs = {size: runs[name] for size, runs in found.items() if name in runs}
-        dashes = "--" if name in MOST else "-"
-        axes[0].loglog(runs.keys(), [run.cpu for run in runs.values()], dashes, marker=".", label=name)
-        axes[1].loglog(runs.keys(), [run.peak for run in runs.values()], dashes, marker=".")
-    for place, label in zip(axes, ("CPU seconds", "GiB at the peak"), strict=True):
-        place.set(xlabel="pairs", ylabel=label)
-        place.grid(alpha=0.25, linewidth=0.5)
-    figure.legend(loc="outside upper center", ncols=5, frameon=False, fontsize=8)
-    figure.savefig(IMAGES / "growth.png", dpi=90)
 
 
 @table("sample")
