@@ -1,10 +1,12 @@
 """Carry the inline markup of documents to their translations, by a model, the text itself, or given links."""
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import product
 from typing import NamedTuple
 
+from aligner.model.acquaintance import Acquaintance
 from aligner.model.aligning import align as align_parts
 from aligner.model.aligning import parts_of_text
 from aligner.model.decoding import Alignment
@@ -122,7 +124,8 @@ def align_document(
     if settings.model is not None:
         model = load(settings.model)
         model = replace(model, normalizers=without_tokenizing(model.normalizers))
-        found = align_parts(parts_of_text(corpus, model.builder, corpus.texts()), model)
+        watched = Acquaintance(model, warnings.warn)
+        found = align_parts(parts_of_text(corpus, model.builder, watched(corpus.texts())), model)
     else:
         text = OwnText.of(corpus, settings, on_progress=on_progress, on_dictionary=on_dictionary)
         found = align_parts(text.parts(), text.aligner(text.estimate(on_progress)))
