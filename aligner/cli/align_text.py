@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from aligner._version import __version__
 from aligner.cli.inputs import check_texts, open_for_model, open_model, open_other_tokens
-from aligner.cli.messages import in_options, say, tell_fit
+from aligner.cli.messages import say, tell_fit
 from aligner.cli.options import skipping_pairs
 from aligner.cli.outputs import Output, Writer
 from aligner.model.acquaintance import Acquaintance
@@ -116,7 +116,7 @@ def _by_model(
     if settings.shard:
         corpus = corpus.shard(*settings.shard)
     refuse_inputs(output.path, [corpus.source_file, corpus.target_file, model, *names])
-    watched = iter if output.quiet else Acquaintance(loaded, lambda message: say(in_options(f"warning: {message}")))
+    watched = iter if output.quiet else Acquaintance(loaded)
     if target is None and source == "-" and blocks is None and given is None:
         arriving, streams = until_written.enter_context(open_bytes("-")), [LinksFile.open(name) for name in names]
         parts = parts_arriving(corpus, loaded.builder, arriving, streams, watched=watched, skipping=skipping)

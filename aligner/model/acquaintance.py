@@ -1,6 +1,7 @@
 """Whether the words of a text are in a model: a model of other languages would align it without an error."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
@@ -16,8 +17,8 @@ FEWEST_WORDS, MOST_WORDS = 50, 1000
 class Acquaintance:
     """Passes lines of text on unchanged, and warns once of unknown words, swapped sides and other oddities."""
 
-    def __init__(self, model: Model, tell: Callable[[str], None]) -> None:
-        self._model, self._tell, self._judged = model, tell, False
+    def __init__(self, model: Model) -> None:
+        self._model, self._judged = model, False
         self._text, self._seen = model.builder(), np.zeros(3)  # source words, target words, lines
 
     def __call__(self, texts: Iterable[TextLine]) -> Iterator[TextLine]:
@@ -37,15 +38,15 @@ class Acquaintance:
         self._judged = True
         bitext, ids = self._text.bitext(), (self._model.statistics.source_ids, self._model.statistics.target_ids)
         for message in oddities(bitext):
-            self._tell(message)
+            warnings.warn(message, stacklevel=2)
         if self._seen[:2].min() < FEWEST_WORDS:
             return
         known, told = known_words(bitext, ids)
         if told:
-            self._tell(f"the model {told} (are the sides swapped?)")
+            warnings.warn(f"the model {told} (are the sides swapped?)", stacklevel=2)
         elif known.min() < 0.7:
             what = f"{1 - known.min():.0%} of the {('source', 'target')[known.argmin()]} words are new to the model"
-            self._tell(f"{what} (is it of these languages? update it with the text, if so)")
+            warnings.warn(f"{what} (is it of these languages? update it with the text, if so)", stacklevel=2)
 
 
 def known_words(bitext: Bitext, ids: tuple[Mapping[str, int], Mapping[str, int]]) -> tuple[F64, str]:

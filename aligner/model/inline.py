@@ -1,6 +1,5 @@
 """Carry the inline markup of documents to their translations, by a model, the text itself, or given links."""
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import product
@@ -124,8 +123,7 @@ def align_document(
     if settings.model is not None:
         model = load(settings.model)
         model = replace(model, normalizers=without_tokenizing(model.normalizers))
-        watched = Acquaintance(model, warnings.warn)
-        found = align_parts(parts_of_text(corpus, model.builder, watched(corpus.texts())), model)
+        found = align_parts(parts_of_text(corpus, model.builder, Acquaintance(model)(corpus.texts())), model)
     else:
         text = OwnText.of(corpus, settings, on_progress=on_progress, on_dictionary=on_dictionary)
         found = align_parts(text.parts(), text.aligner(text.estimate(on_progress)))

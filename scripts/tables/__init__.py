@@ -127,7 +127,8 @@ def put_table(page: Path, name: str, content: str) -> bool:
                 f"{content}\n",
                 flags=re.MULTILINE,
             )
-        return f"{markers[1]}{kept.strip()}\n{markers[3]}"
+        kept = re.sub("\n{3,}", "\n\n", kept.strip())
+        return f"{markers[1]}{kept}\n{markers[3]}"
 
     text, found = place.subn(shown, text)
     if found:

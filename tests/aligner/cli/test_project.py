@@ -131,6 +131,8 @@ def test_python_and_service_say_the_same(texts: Path, model: Path, with_model: b
     output = run("project", texts / "tags", texts / "fr", "--markup", "html", *given, "-q").stdout.splitlines()
     pairs = [*zip(*((texts / side).read_text("utf-8").splitlines() for side in ("tags", "fr")), strict=True)]
     loaded = aligner.load(model)
+    swapped = run("project", texts / "fr", texts / "en", *given, "--markup", "html")
+    assert ("are the sides swapped?" in swapped.stderr) == with_model
     found = aligner.project(pairs, model=loaded if with_model else None)
     assert [one.target for one in found] == output
     if with_model:
