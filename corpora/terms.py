@@ -280,9 +280,9 @@ def deviations(pairs: Iterable[Pair], glossary: Iterable[tuple[Sequence[str], Se
     What may be another word than the term, being short, as "they" beside "the", counts only if the text translates it
     as the term at least every other time.
     """
-    translations = defaultdict[Phrase, list[Phrase]](list)
+    translations = defaultdict[Phrase, dict[Phrase, str]](dict)
     for term, translation in glossary:
-        translations[(*map(str.casefold, term),)].append((*map(str.casefold, translation),))
+        translations[(*map(str.casefold, term),)][(*map(str.casefold, translation),)] = " ".join(translation)
     index, longest_first = _Index(), sorted(translations, key=len, reverse=True)
     for number, one in enumerate(longest_first):
         index.add(one[0], number)
@@ -303,9 +303,7 @@ def deviations(pairs: Iterable[Pair], glossary: Iterable[tuple[Sequence[str], Se
                 there, term = " ".join(target[k] for k in linked), " ".join(source[start:end])
                 sides = " ".join(source), " ".join(target)
                 sure = all(a == b or min(len(a), len(b)) >= _SURE for a, b in zip(phrase, form, strict=True))
-                found.append(
-                    ((phrase, form), sure, Deviation(number, term, (*map(" ".join, expected),), there, *sides))
-                )
+                found.append(((phrase, form), sure, Deviation(number, term, (*expected.values(),), there, *sides)))
     yield from (deviation for forms, sure, deviation in found if sure or kept[forms] >= 0)
 
 

@@ -12,7 +12,7 @@ from aligner.progress import Progress, progress_bar
 from corpora.reading import Reading
 
 
-@command(threads=True)
+@command(threads=True, hidden="columns")
 def info(
     model: str = argument("MODEL", "A trained model, or a dictionary."),
     gold: list[str] | None = argument(
@@ -20,7 +20,7 @@ def info(
     ),
     *,
     features: bool = output_option(False, "Also its features, the most effective first."),
-    reading: Annotated[Reading, "source target"],
+    reading: Annotated[Reading, "source target columns"],
     others: Annotated[AlignSettings, "links tokenize keep"],
     format_: Literal["text", "json"] = output_option("text", "A table, or JSON."),
     quiet: bool = QUIET,
@@ -46,9 +46,8 @@ def info(
         from aligner.training.inputs import read_labelled
 
         if not gold:
-            refuse_idle(
-                "without labelled pairs (give GOLD)", source=reading.source, target=reading.target, links=others.links
-            )
+            reading.refuse("is of labelled pairs", "give GOLD")
+            refuse_idle("without labelled pairs (give GOLD)", links=others.links)
         refuse_idle("with GOLD, which shows them", features=features and gold)
         loaded, labelled = load(model), None
         facts = loaded.info()

@@ -118,7 +118,7 @@ CHANGES: dict[str, dict[str, tuple[str, str]]] = {
         "features": (INFO, "--features"), "source": (f"{INFO} t", "--source fr"),
         "target": (f"{INFO} t", "--target en"),
         "links": (f"{INFO} t", "--links t.wa"), "format": (INFO, "--format json"),
-        "tokenize": ("info terms raw.en raw.fr", "--tokenize"),
+        "columns": ("info terms t.tabs", "--columns 3,1"), "tokenize": ("info terms raw.en raw.fr", "--tokenize"),
         "keep": ("info terms raw.en raw.fr --tokenize", "--keep '"),
     },
     "score": {

@@ -113,7 +113,7 @@ def test_given_terms_are_checked() -> None:
         ("aid and states".split(), "assistances et pays".split(), [(0, 0), (2, 2)]),
     ]
     found = [(one.number, one.term, one.expected, one.found) for one in deviations(pairs, glossary)]
-    assert found == [(2, "State aid", ("aides d' état",), "subventions"), (3, "states", ("état",), "pays")]
+    assert found == [(2, "State aid", ("aides d' État",), "subventions"), (3, "states", ("État",), "pays")]
     apart = [("they sleep".split(), "ils dorment".split(), [])] + [("the cars".split(), "les autos".split(), [])] * 3
     found = [(one.number, one.term) for one in deviations(apart, [(["they"], ["ils"]), (["car"], ["auto"])])]
     assert found == []
