@@ -1,6 +1,8 @@
 """Draw the pictures of docs/ that show results: each from a file of docs/results/, with one colour for a system.
 
-python scripts/pictures.py           # needs pip install '.[plot]'
+    python scripts/pictures.py
+
+Needs `pip install '.[plot]'`.
 """
 
 import argparse
@@ -39,9 +41,9 @@ def number(cell: str) -> float:
     return float(found[0].replace(",", ""))
 
 
-def line(place: Any, name: str, points: list[tuple[float, float]], **options: Any) -> None:
+def line(place: Any, name: str, points: list[tuple[float, float]]) -> None:
     colour, dashes = STYLES[SAME.get(name, name)]
-    place.plot(*zip(*points, strict=True), dashes, color=colour, marker=".", label=name, **options)
+    place.plot(*zip(*points, strict=True), dashes, color=colour, marker=".", label=name)
 
 
 @picture
@@ -138,11 +140,9 @@ def main() -> None:
     plt.rcParams.update({"font.size": 9, "axes.grid": True, "grid.alpha": 0.25, "grid.linewidth": 0.5})
     for name, draw in PICTURES.items():
         figure = draw(plt)
-        _, names = figure.axes[0].get_legend_handles_labels()
+        lines, names = figure.axes[0].get_legend_handles_labels()
         if names:
-            figure.legend(
-                *figure.axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=5, frameon=False
-            )
+            figure.legend(lines, names, loc="outside upper center", ncols=5, frameon=False)
         figure.savefig(IMAGES / f"{name}.png", dpi=90)
         plt.close(figure)
 

@@ -68,8 +68,8 @@ def papers(
     rows = [[f"`{name}`", *(reached(result, gap) for gap in GAPS)] for name, result in found.items()]
     at = [f"gap {gap:g}" for gap in GAPS]
     rows.append(["the optimum", *[""] * (len(GAPS) - 1), f"AER {error(best.w):.1f}"])
-    table = markdown([f"{len(labelled.links)} labelled pairs", *at], rows)
-    return {"papers": table, "letters-gap": of_letters(data, longest)}
+    compared = markdown([f"{len(labelled.links)} labelled pairs", *at], rows)
+    return {"papers": compared, "letters-gap": of_letters(data, longest)}
 
 
 def of_letters(data: Path, seconds: float) -> str:
