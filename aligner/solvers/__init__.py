@@ -5,8 +5,8 @@ class that inherits `BlockDefaults`: see docs/own-problem.md.
 
 Which one? All reach the same optimum and certify it; they differ in how soon: `docs/solvers.md` has the quickest for
 each problem, λ and gap. ``bcfw``, the default, wherever features are thousands, as of label sequences; where they are
-some hundred ``randomized-away`` and ``bcfw-gap``, which keep corners and call the oracle less often, for λ below
-0.01, small gaps and expensive oracles; ``cutting-plane`` if an oracle is best called for all blocks at once;
+some hundred ``randomized-away`` and ``bcfw-gap``, which keep corners and call the oracle less often: the first for
+oracles in Python or of many blocks at once and λ near 1/n, the second for compiled ones, small λ and small gaps;
 ``kernel-bcfw`` for polynomial and RBF kernels on edge features, of a few hundred pairs, `KernelFeatures` for those of
 other problems; ``extragradient`` where w must stay in a ball. ``exponentiated-gradient`` and ``excessive-gap`` ask for
 marginals in place of maxima, of any problem that has them (`Marginals`), the latter where λ is small and features few.
