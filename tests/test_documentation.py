@@ -184,6 +184,12 @@ def test_rows_of_tables_have_the_cells_of_their_heads(page: Path) -> None:
         assert len({*cells}) == 1, table
 
 
+def test_pages_grow_no_further() -> None:
+    sizes = {page.name: page.stat().st_size for page in PAGES}
+    assert sizes["README.md"] <= 8_000
+    assert sum(sizes.values()) - sizes["README.md"] - sizes["decisions.md"] <= 234_000
+
+
 def test_nothing_refers_to_what_is_not_here() -> None:
     for folder in ("aligner", "corpora", "features", "scripts", "docs"):
         for file in (ROOT / folder).rglob("*.*"):
