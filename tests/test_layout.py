@@ -60,7 +60,7 @@ SLOW = {
 }  # fmt: skip
 LONGEST, LONGEST_TEST = 350, 400
 MOST_PARAMETERS, MOST_OPTIONS = 8, 30
-MOST_TOKENS = {"product": 207_500, "library": 76_700, "tests": 329_020, "scripts": 45_680}
+MOST_TOKENS = {"product": 207_500, "library": 76_700, "tests": 329_030, "scripts": 45_680}
 """Of Python: names, operators, numbers and strings, as packing makes fewer lines of more tokens. These bounds fall; a
 line of docs/decisions.md says for what one was raised, and what left for it.
 """
