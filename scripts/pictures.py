@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
-from tables import IMAGES, results
+from tables import IMAGES, pyplot, results
 
 STYLES: dict[str, tuple[str, str]] = {
     "no labels": ("C0", "-"), "--unsupervised": ("C0", ":"), "50 labels": ("C0", "--"), "train": ("C4", "-"),
@@ -131,13 +131,7 @@ def calibration(plt: Any) -> Any:
 
 def main() -> None:
     argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    import matplotlib.pyplot as plt
-
-    plt.style.use("tableau-colorblind10")
-    plt.rcParams.update({"font.size": 9, "axes.grid": True, "grid.alpha": 0.25, "grid.linewidth": 0.5})
+    plt = pyplot()
     for name, draw in PICTURES.items():
         figure = draw(plt)
         lines, names = figure.axes[0].get_legend_handles_labels()

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from solver_runs import Array, Race, Races, Run, of_lambda
+from tables import pyplot
 
 SSG = "stochastic-subgradient"
 PAPER = (
@@ -86,13 +87,8 @@ def band(tracks: Sequence[tuple[Array, Array]]) -> tuple[Array, Array, Array]:
 
 def draw(name: str, races: Races, path: Path) -> None:
     """One figure of FIGURES, those lines of it that were run."""
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    import matplotlib.pyplot as plt
-
-    plt.style.use("tableau-colorblind10")
-    plt.rcParams.update({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False})
+    plt = pyplot()
+    plt.rcParams.update({"axes.spines.top": False, "axes.spines.right": False})
     rows = FIGURES[name]
     shape = len(rows), len(rows[0])
     figure, axes = plt.subplots(*shape, figsize=(11, 3.1 * shape[0] + 0.5), layout="constrained", squeeze=False)
@@ -124,7 +120,6 @@ def decorate(place: Any, panel: Panel, race: Race, title: str) -> None:
 
     place.set(xscale="log", yscale="log", xlabel=AXES[panel.axis], ylabel=VALUES[panel.value])
     place.set_title(title, loc="left", fontsize=9, fontweight="bold")
-    place.grid(alpha=0.25, linewidth=0.5)
     place.xaxis.set_minor_formatter(NullFormatter())
     if panel.value == "above":
         low, high = place.get_ylim()

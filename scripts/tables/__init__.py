@@ -85,6 +85,18 @@ def with_interval(figure: float, low: float, high: float) -> str:
     return f"{figure:.1f} [{low:.1f}, {high:.1f}]"
 
 
+def pyplot() -> Any:
+    """matplotlib without a window, in the style of all pictures; imported when something is drawn."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    plt.style.use("tableau-colorblind10")
+    plt.rcParams.update({"font.size": 9, "axes.grid": True, "grid.alpha": 0.25, "grid.linewidth": 0.5})
+    return plt
+
+
 def cells_of(content: str) -> list[list[list[str]]]:
     """The rows of each table in a text of Markdown, the first its head, as plain text."""
     found = []

@@ -15,9 +15,8 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
-from peers import ALIGNER, Text, execute
+from peers import ALIGNER, execute
 
-from corpora.links import Links
 from corpora.readers import open_corpus
 from tables import DATA, ROOT, markdown, table
 from tables.speed import copies
@@ -41,10 +40,13 @@ def drawn(folder: Path, model: Path, pairs: int, mean: int) -> tuple[Path, Path]
     return texts
 
 
-def again(texts: Sequence[Path], folder: Path, pairs: int) -> Text:
-    """Files of the pairs of a text, which come again as in `copies`."""
+def again(texts: Sequence[Path], files: Sequence[Path], pairs: int) -> None:
+    """Write the pairs of a text, which come again as in `copies`."""
     lines = [[side.decode() for side in sides] for _, *sides in open_corpus(texts).texts()]
-    return Text.write(folder, islice(copies(lines), pairs), Links.from_pairs([]))
+    with files[0].open("w", encoding="utf-8") as source, files[1].open("w", encoding="utf-8") as target:
+        for one, other in islice(copies(lines), pairs):
+            source.write(f"{one}\n")
+            target.write(f"{other}\n")
 
 
 @table("bulk")
@@ -58,7 +60,7 @@ def bulk(folder: Path, data: Path = DATA, pairs: int = 20_000_000) -> str:
     """
     files = folder / "source", folder / "target"
     if not files[1].exists():
-        again([data / "europarl" / f"train.{side}.xz" for side in ("en", "fr")], folder, pairs)
+        again([data / "europarl" / f"train.{side}.xz" for side in ("en", "fr")], files, pairs)
     model = folder / "bulk.model"
     train = *ALIGNER, "train", *files, "-m", model, "--force", "-q"
     align = *ALIGNER, "align", *files, "-m", model, "--threads", 1, "-q"

@@ -16,7 +16,7 @@ from aligner.training.cross_validate import edge_weights
 from aligner.training.settings import LearnSettings, plan
 from features.extractor import FeatureSet
 from features.statistics import CorpusStatistics
-from tables import DATA, IMAGES, markdown, table
+from tables import DATA, IMAGES, markdown, pyplot, table
 
 GAPS = 0.1, 0.01, 0.001
 SOLVERS: dict[str, tuple[str, dict[str, object]]] = {
@@ -94,13 +94,7 @@ def reached(result: Result, gap: float) -> str:
 
 
 def draw(found: dict[str, Result]) -> None:
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    import matplotlib.pyplot as plt
-
-    plt.style.use("tableau-colorblind10")
-    figure, axes = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
+    figure, axes = pyplot().subplots(1, 2, figsize=(9, 3.4), layout="constrained")
     for name, result in found.items():
         points = [point for point in result.trace if point.seconds > 0]
         seconds = [point.seconds for point in points]
@@ -108,7 +102,6 @@ def draw(found: dict[str, Result]) -> None:
         axes[1].semilogx(seconds, [point.measured for point in points], **style(name))
     for place, label in zip(axes, ("certified gap, relative", "AER of gold-dev, %"), strict=True):
         place.set(xlabel="CPU seconds of solving", ylabel=label)
-        place.grid(alpha=0.25, linewidth=0.5)
     axes[1].set_ylim(0, 15)
     figure.legend(loc="outside upper center", ncols=5, frameon=False, fontsize=8)
     figure.savefig(IMAGES / "papers.png", dpi=90)
